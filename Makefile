@@ -1,0 +1,53 @@
+# Two commands do everything on a fresh machine: `make serve` and `make test`.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help setup serve test lint types layers unit soak bench docs lock clean
+
+help: ## list every target
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv from requirements.lock and check the system's part
+
+$(READY): requirements.lock pyproject.toml scripts/setup
+	@scripts/setup $(PYTHON) $(VENV)
+	@touch $(READY)
+
+serve: $(READY) ## serve the API on http://127.0.0.1:8321 with the built-in skills to look at
+	@$(BIN)/skillyard serve
+
+test: $(READY) lint types layers unit ## lint, types, import layers and every test: what CI runs
+
+lint: $(READY) ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## pyright, strict on src
+	$(BIN)/pyright
+
+layers: $(READY) ## import-linter: who may import whom
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/pytest
+
+soak: $(READY) ## the same harnesses at full counts
+	SKILLYARD_SOAK=1 $(BIN)/pytest
+
+bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.md
+	$(BIN)/python bench/loading.py --write bench/RESULTS.md
+
+docs: $(READY) ## rewrite the generated tables of docs/ from the code
+	$(BIN)/python scripts/docs.py
+
+lock: ## compile requirements.lock again (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras --upgrade \
+		pyproject.toml --output-file requirements.lock
+
+clean: ## remove .venv and everything that was built
+	rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,95 @@
+"""Every error a person, a script or an agent can meet, and how each surface reports it."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+__all__ = [
+    "ConflictError",
+    "InputError",
+    "LimitError",
+    "NotAllowedError",
+    "NotFoundError",
+    "SkillyardError",
+    "UnavailableError",
+    "UsageError",
+]
+
+
+class SkillyardError(Exception):
+    """An error with a stable code, a message for people and a hint that names the fix.
+
+    `details` carries the facts a program may want: `field`, `value`, `limit`, `findings`.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+    http_status: ClassVar[int] = 500
+    mcp_code: ClassVar[int] = -32603
+
+    def __init__(self, message: str, *, hint: str = "", details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+    def as_dict(self) -> dict[str, object]:
+        """The error as every surface shows it: `{code, message, hint, details}`."""
+        return {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}
+
+
+class InputError(SkillyardError):
+    """What was given is wrong: the caller must change the content."""
+
+    code = "invalid_input"
+    http_status = 422
+    mcp_code = -32602
+
+
+class LimitError(InputError):
+    """What was given is larger, deeper or more than allowed."""
+
+    code = "limit_exceeded"
+    http_status = 413
+
+
+class UsageError(SkillyardError):
+    """The call itself is wrong: the caller must change the command or the parameters."""
+
+    code = "usage"
+    exit_code = 2
+    http_status = 400
+    mcp_code = -32602
+
+
+class NotFoundError(SkillyardError):
+    """What was asked for does not exist, or not for this caller."""
+
+    code = "not_found"
+    exit_code = 3
+    http_status = 404
+    mcp_code = -32602
+
+
+class NotAllowedError(SkillyardError):
+    """The caller may not do this: a path outside its place, a missing permission."""
+
+    code = "not_allowed"
+    exit_code = 4
+    http_status = 403
+    mcp_code = -32602
+
+
+class ConflictError(SkillyardError):
+    """The state has moved on, or something of that name is there already."""
+
+    code = "conflict"
+    exit_code = 5
+    http_status = 409
+    mcp_code = -32602
+
+
+class UnavailableError(SkillyardError):
+    """Something outside failed (a download, git, the disk): trying again may help."""
+
+    code = "unavailable"
+    http_status = 503

@@ -1,0 +1,29 @@
+"""Writing one file whole: a reader sees the old content or the new, even when the machine stops."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
+    """Put a file in place, durably; its folder is made if need be.
+
+    A link that is there is replaced and not written through: resolve the path first where it should be. Without
+    `mode`, a file keeps the mode it had, and a new one is for its owner only.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is not None:
+            beside.chmod(mode)
+        elif path.is_file() and not path.is_symlink():
+            beside.chmod(path.stat().st_mode & 0o777)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
