@@ -1,0 +1,99 @@
+"""The rule for skill names, and names made to fit it."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from skillyard.skill.limits import MAX_NAME
+
+_PLAIN_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_NOT_ASCII_WORD: Final = re.compile(r"[^a-z0-9]+")
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_DEVICES: Final = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{port}{digit}" for port in ("com", "lpt") for digit in "0123456789"]
+)
+_INVISIBLE_LETTERS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\u17b4\u17b5")
+_INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def normal_name(name: str) -> str:
+    """The form in which names are compared: trimmed, NFKC."""
+    return unicodedata.normalize("NFKC", name.strip())
+
+
+def is_valid_name(name: str) -> bool:
+    return next(name_problems(name), None) is None and name == normal_name(name)
+
+
+def name_problems(name: str) -> Iterator[tuple[str, str]]:
+    """Each rule of the specification that the name breaks, as `(code, message)`."""
+    name = normal_name(name)
+    if len(name) <= MAX_NAME and _PLAIN_NAME.fullmatch(name) and name not in _DEVICES:
+        return
+    if len(name) > MAX_NAME:
+        yield "name-length", f"The name has {len(name)} characters; at most {MAX_NAME} are allowed."
+    if name != name.lower():
+        yield "name-case", f"The name {name!r} has upper-case letters."
+    if name.startswith("-") or name.endswith("-") or "--" in name:
+        yield "name-hyphens", f"The name {name!r} has a hyphen at an edge or two in a row."
+    hidden = hidden_characters(name)
+    if hidden:
+        yield "name-hidden", f"The name {name!r} holds characters that cannot be seen ({hidden})."
+    wrong = sorted({char for char in name if not (char.isalnum() or char == "-")} - set(_raw_hidden(name)))
+    if wrong:
+        yield "name-characters", f"The name {name!r} has characters other than letters, digits and hyphens: {wrong}."
+    if is_device_name(name):
+        yield "name-reserved", f"The name {name!r} is a device name on Windows."
+    if not name:
+        yield "name-characters", "The name is empty."
+
+
+def is_device_name(segment: str) -> bool:
+    """Whether Windows takes this file or folder name for a device (`nul`, `com1.txt`)."""
+    stem = unicodedata.normalize("NFKC", segment.split(".", 1)[0]).strip().lower()
+    return stem in _DEVICES
+
+
+def hidden_characters(text: str, *, but: str = "") -> str:
+    """The invisible, control and direction characters in a text, but those given, named: `U+200B, U+202E`."""
+    return ", ".join(f"U+{ord(char):04X}" for char in sorted(set(_raw_hidden(text)).difference(but)))
+
+
+def replace_hidden(text: str, instead: str) -> str:
+    """The text with each invisible, control and direction character replaced."""
+    if not any(_raw_hidden(text)):
+        return text
+    return "".join(instead if _is_hidden(char) else char for char in text)
+
+
+def _raw_hidden(text: str) -> Iterator[str]:
+    if text.isprintable() and _INVISIBLE_LETTERS.isdisjoint(text):
+        return iter(())
+    return filter(_is_hidden, text)
+
+
+def _is_hidden(char: str) -> bool:
+    return char in _INVISIBLE_LETTERS or unicodedata.category(char) in _INVISIBLE_CATEGORIES
+
+
+def slugify(text: str) -> str:
+    """A valid name made from any text; Unicode letters are kept. Empty when nothing is left."""
+    words = _NOT_WORD.sub("-", unicodedata.normalize("NFKC", text).lower())
+    visible = "".join(char for char in words if char == "-" or char.isalnum())
+    slug = re.sub("-+", "-", visible)[:MAX_NAME].strip("-")
+    return f"{slug}-skill" if is_device_name(slug) else slug
+
+
+def ascii_alias(name: str) -> str:
+    """A name that fits where only `a-z0-9-` may stand (tool parameters, URLs); never empty, stable."""
+    folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    alias = _NOT_ASCII_WORD.sub("-", folded).strip("-")[:MAX_NAME].strip("-")
+    if alias == normal_name(name) and is_valid_name(alias):
+        return alias
+    # What the folding lost is kept apart by a short hash, so that two names never share an alias.
+    from hashlib import sha256  # noqa: PLC0415 - needed for non-ASCII names only
+
+    mark = sha256(normal_name(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{alias[: MAX_NAME - 9].strip('-')}-{mark}" if alias else f"skill-{mark}"

@@ -1,0 +1,69 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.skill.names import ascii_alias, hidden_characters, is_valid_name, name_problems, slugify
+
+
+@pytest.mark.parametrize("name", ["a", "pdf-forms", "x2", "2-x", "문서-작성", "数据-分析", "überblick", "a" * 64])
+def test_names_of_the_specification_are_valid(name):
+    assert is_valid_name(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "A",
+        "a-",
+        "-a",
+        "a--b",
+        "a_b",
+        "a b",
+        "a.b",
+        "a/b",
+        "..",
+        "a\n",
+        "abc\n",
+        "con",
+        "lpt1",
+        "a" * 65,
+        "a\u200bb",
+        "a\u202eb",
+        "ａ",
+        "a\u3164",
+        "\ud800",
+    ],
+)
+def test_other_names_are_not(name):
+    assert not is_valid_name(name)
+
+
+def test_every_broken_rule_is_named_once():
+    found = [code for code, _ in name_problems("-Bad__Name")]
+    assert sorted(found) == ["name-case", "name-characters", "name-hyphens"]
+
+
+def test_hidden_characters_are_named_by_code_point():
+    assert hidden_characters("a\u200bb\u202e") == "U+200B, U+202E"
+    assert hidden_characters("plain text, 한국어") == ""
+    assert hidden_characters("two\nlines", but="\n") == ""
+
+
+@given(text=st.text(max_size=100))
+def test_a_slug_is_empty_or_a_valid_name(text):
+    slug = slugify(text)
+    assert slug == "" or is_valid_name(slug), slug
+
+
+@given(name=st.text(max_size=100))
+def test_an_alias_is_a_valid_ascii_name(name):
+    alias = ascii_alias(name)
+    assert alias.isascii()
+    assert is_valid_name(alias)
+
+
+def test_an_ascii_name_is_its_own_alias_and_others_never_share_one():
+    assert ascii_alias("pdf-forms") == "pdf-forms"
+    assert len({ascii_alias(name) for name in ("데이터", "数据", "café", "cafe", "caf")}) == 5
