@@ -1,0 +1,80 @@
+"""Running every rule over every byte of a bundle, within bounds."""
+
+from typing import Final
+
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.models import Finding, Severity
+from skillyard.skill.scan.catalogue import DETECTORS, INCOMPLETE, anchors
+from skillyard.skill.scan.context import is_about_security, severity
+from skillyard.skill.scan.page import Page, read_page
+from skillyard.skill.scan.report import findings_of
+from skillyard.skill.scan.rule import Hit, Pattern, line_end
+
+MAX_WORK: Final = 1_000_000
+"""What a bundle may cost, in units of a microsecond or two. Honest bundles of the largest size stay below."""
+_TRY: Final = 5
+_LOOK_AROUND: Final = 10
+_JUDGE: Final = 20
+
+
+def scan(bundle: Bundle) -> tuple[Finding, ...]:
+    """Everything in a bundle that looks hidden, hostile or leaked, by file and line.
+
+    It informs: an honest skill may have findings, and a policy decides what they mean.
+    An error is nearly surely hostile or a leak, a warning deserves a look, an info is worth knowing.
+    """
+    security_topic = is_about_security(bundle)
+    findings: list[Finding] = []
+    work = MAX_WORK
+    for file in bundle:
+        page = read_page(file)
+        hits, work = _matched(page, security_topic=security_topic, work=work)
+        findings.extend(findings_of(page.path, page.text, hits))
+        for detect in DETECTORS:
+            findings.extend(findings_of(page.path, page.utf8, detect(page)))
+        if work <= 0:
+            findings.extend(findings_of(page.path, b"", [_STOPPED]))
+            break
+    return tuple(sorted(findings, key=lambda finding: (finding.file, finding.line, finding.code)))
+
+
+def _matched(page: Page, *, security_topic: bool, work: int) -> tuple[list[Hit], int]:
+    """The patterns' hits in one file, and the work that is left for the next."""
+    hits: list[Hit] = []
+    resume: dict[Pattern, int] = {}
+    for position, pattern in anchors().candidates(page.lower):
+        if work <= 0:
+            break
+        if position < resume.get(pattern, 0):
+            continue
+        work -= _TRY
+        text = page.text if pattern.cased else page.lower
+        match = pattern.match(text, position)
+        if match is None:
+            continue
+        work -= _LOOK_AROUND
+        if not pattern.holds(match):
+            continue
+        work -= _JUDGE
+        resume[pattern] = line_end(text, match.end())
+        found = severity(page, pattern, match, security_topic=security_topic)
+        if found is not None:
+            hits.append(
+                Hit(
+                    rule=pattern.rule,
+                    severity=found,
+                    says=pattern.says,
+                    position=match.start(),
+                    end=match.end(),
+                    alone=pattern.firm,
+                )
+            )
+    return hits, work
+
+
+_STOPPED: Final = Hit(
+    rule=INCOMPLETE,
+    severity=Severity.ERROR,
+    position=0,
+    says="The scan stopped in this file: there are too many suspicious places",
+)
