@@ -1,0 +1,112 @@
+"""The files of a skill that are handed out: only those below `references/`, `assets/` and `scripts/`."""
+
+import codecs
+import os
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+from typing import Final
+
+from skillyard.errors import InputError, NotAllowedError, NotFoundError
+from skillyard.library.regular import read_regular
+from skillyard.skill.library import SkillEntry
+from skillyard.skill.limits import MAX_BUNDLE_FILES, MAX_FILE_BYTES, MAX_PATH_DEPTH
+from skillyard.skill.models import Severity
+from skillyard.skill.paths import path_findings, printable
+
+ASSET_FOLDERS: Final = ("references", "assets", "scripts")
+SCRIPTS: Final = "scripts"
+_SKIPPED: Final = frozenset({"__pycache__", ".DS_Store"})
+
+
+def list_assets(entry: SkillEntry) -> list[str]:
+    """The relative paths of all files that are handed out."""
+    skill = _folder(entry)
+    files = (path for top in ASSET_FOLDERS for path in _files_below(skill, top, MAX_PATH_DEPTH))
+    return sorted(islice(files, MAX_BUNDLE_FILES))
+
+
+def read_asset(entry: SkillEntry, relative: str) -> str:
+    """The text of a file; an error that tells where the file is when it holds anything else."""
+    path = locate_asset(entry, relative)
+    try:
+        text = as_text(read_regular(path, MAX_FILE_BYTES), errors="strict")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InputError(
+            f"{printable(relative)!r} of the skill {entry.id!r} is not a text.",
+            hint=f"Use the file itself: {path}",
+            details={"skill": entry.id, "field": "relative_path", "value": relative, "path": path},
+        )
+    return text
+
+
+def locate_asset(entry: SkillEntry, relative: str) -> str:
+    """The real path of a file; a path that leads anywhere else is refused."""
+    path = relative.replace("\\", "/").removeprefix("./")
+    details = {"skill": entry.id, "field": "relative_path", "value": relative}
+    wrong = next((item for item in path_findings(path) if item.severity is Severity.ERROR), None)
+    if wrong is not None:
+        raise NotAllowedError(
+            f"{wrong.message} It was asked for in the skill {entry.id!r}.",
+            hint="Give a path such as references/GUIDE.md, relative to the skill's folder.",
+            details=details,
+        )
+    if path.partition("/")[0] not in ASSET_FOLDERS:
+        raise NotAllowedError(
+            f"{printable(relative)!r} of the skill {entry.id!r} is not in one of its shared folders.",
+            hint=f"Only files below {', '.join(f'{name}/' for name in ASSET_FOLDERS)} are handed out.",
+            details=details,
+        )
+    skill = _folder(entry)
+    real = os.path.realpath(f"{skill}/{path}")
+    if not real.startswith(f"{skill}/"):
+        raise NotAllowedError(
+            f"{printable(relative)!r} of the skill {entry.id!r} leads out of the skill through a link.",
+            hint="Replace the link by a copy of the file.",
+            details=details,
+        )
+    if not os.path.isfile(real):  # noqa: PTH113 -- paths of a walk are strings
+        raise NotFoundError(
+            f"The skill {entry.id!r} has no file {printable(path)!r}.",
+            hint=_nearest(path, list_assets(entry)),
+            details=details,
+        )
+    return real
+
+
+def as_text(data: bytes, *, errors: str) -> str:
+    """Bytes as text, with or without a byte order mark."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors)
+    return data.decode("utf-8-sig", errors)
+
+
+def _folder(entry: SkillEntry) -> str:
+    return os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
+
+
+def _files_below(skill: str, folder: str, depth: int) -> Iterator[str]:
+    """Regular files, and links to files of the same skill; folders are never entered through links."""
+    try:
+        with os.scandir(f"{skill}/{folder}") as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        path = f"{folder}/{entry.name}"
+        if entry.name in _SKIPPED or entry.name.endswith(".pyc"):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            if depth > 1:
+                yield from _files_below(skill, path, depth - 1)
+        elif entry.is_file() and os.path.realpath(entry.path).startswith(f"{skill}/"):
+            yield path
+
+
+def _nearest(path: str, files: list[str]) -> str:
+    near = get_close_matches(path, files, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    return f"It has: {', '.join(files[:10])}." if files else "It has no files beside SKILL.md."

@@ -1,0 +1,191 @@
+"""The audit: every agent on this machine, what it really sees, what is wrong, and how to put it right."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from skillyard.library import audit_fixes as fixes
+from skillyard.library.agents import AGENTS, Agent, find_agent, is_present
+from skillyard.library.audit_agent import Seen, Survey, line_length, see
+from skillyard.library.audit_duplicates import duplicate_issues
+from skillyard.library.audit_misfits import find_misfits
+from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView
+from skillyard.library.folder import FolderLibrary
+from skillyard.library.roots import Configured, Machine, Root, discover_roots, roots_for
+from skillyard.library.switches import Switches
+from skillyard.skill.library import Problem, SkillEntry
+from skillyard.skill.limits import MAX_FOLDER_DEPTH
+from skillyard.skill.models import Severity
+
+SHARED: Final = "agents"
+"""The row of the table that is a folder many agents share, not an agent."""
+MAX_SUGGESTED: Final = 10
+_ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+_HIDING: Final = frozenset({Reason.FILE_NAME, Reason.TOO_DEEP, Reason.NAME_MISMATCH, Reason.DESCRIPTION_LENGTH})
+
+
+def audit(
+    machine: Machine,
+    *,
+    configured: Configured | None = None,
+    switches: Switches | None = None,
+    index_dir: Path | None = None,
+    max_depth: int = MAX_FOLDER_DEPTH,
+) -> AuditReport:
+    """What each agent here sees, and everything that is wrong. Only looks; nothing is changed."""
+    roots = discover_roots(machine, configured)
+    paths = [root.path for root in roots]
+    libraries = {
+        root.path: FolderLibrary(
+            root.path, label=root.label, index_dir=index_dir, known_roots=paths, max_depth=max_depth
+        )
+        for root in roots
+    }
+    catalogs = {path: library.catalog() for path, library in libraries.items()}
+    survey = Survey(
+        machine=machine,
+        switches=switches or Switches(),
+        roots={root.path: root for root in roots},
+        libraries=libraries,
+        catalogs=catalogs,
+        misfits={path: tuple(find_misfits(path, catalog)) for path, catalog in catalogs.items()},
+    )
+    seen = [see(agent, survey) for agent in present_agents(machine)]
+    issues = sorted(
+        _issues(survey, seen),
+        key=lambda issue: (_ORDER[issue.severity], issue.code, issue.skill, issue.path),
+    )
+    return AuditReport(
+        agents=tuple(item.view for item in seen),
+        roots=tuple(_root_view(root, survey) for root in roots),
+        issues=tuple(issues),
+    )
+
+
+def present_agents(machine: Machine) -> tuple[Agent, ...]:
+    """The agents with any sign of them here: their own files, or a folder of skills that only they read."""
+    return tuple(agent for agent in AGENTS if agent.id != SHARED and _is_here(agent, machine))
+
+
+def _is_here(agent: Agent, machine: Machine) -> bool:
+    if is_present(agent, home=machine.home, env=machine.env):
+        return True
+    shared = {root.path for root in roots_for(find_agent(SHARED), machine)}
+    own = (root.path for root in roots_for(agent, machine, own=True))
+    return any(path not in shared and path.is_dir() for path in own)
+
+
+def _root_view(root: Root, survey: Survey) -> RootView:
+    catalog = survey.catalogs[root.path]
+    return RootView(root=root, skills=len(catalog.entries), problems=len(catalog.problems))
+
+
+def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
+    views = [item.view for item in seen]
+    for path, catalog in survey.catalogs.items():
+        readers = tuple(view.id for view in views if any(root.path == path for root in view.roots))
+        yield from (_broken(problem, readers) for problem in catalog.problems)
+        for misfit in survey.misfits[path]:
+            yield Issue(
+                code=Reason.FILE_NAME,
+                severity=Severity.WARNING,
+                message=misfit.message,
+                fix=misfit.fix,
+                skill=misfit.skill,
+                path=misfit.path,
+                agents=readers,
+            )
+    yield from _hidden(survey, views)
+    yield from duplicate_issues(survey, views)
+    yield from _still_visible(views)
+    for item in seen:
+        yield from _over_budget(item.view)
+        for trouble in item.troubles:
+            yield Issue(
+                code="settings-unreadable",
+                severity=Severity.WARNING,
+                message=f"{item.view.label}'s settings cannot be read: {trouble.message}",
+                fix=trouble.hint,
+                path=str(trouble.details.get("file", "")),
+                agents=(item.view.id,),
+            )
+
+
+def _broken(problem: Problem, readers: tuple[str, ...]) -> Issue:
+    first = problem.findings[0]
+    is_link = first.code.startswith("link-")
+    return Issue(
+        code=first.code if is_link else Reason.BROKEN,
+        severity=Severity.WARNING if is_link else Severity.ERROR,
+        message=" ".join(finding.message for finding in problem.findings),
+        fix=fixes.for_problem(problem.location, first),
+        skill=problem.id,
+        path=problem.location,
+        agents=readers,
+        findings=problem.findings,
+    )
+
+
+def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
+    """Skills that are in the right folder and still passed over, once for all agents that do so."""
+    misfits = {misfit.path for found in survey.misfits.values() for misfit in found}
+    found: dict[tuple[Reason, str], list[AgentView]] = {}
+    for view in views:
+        for item in view.unseen:
+            if item.reason in _HIDING and item.path not in misfits:
+                found.setdefault((item.reason, item.path), []).append(view)
+    for (reason, path), blind in found.items():
+        item = next(item for item in blind[0].unseen if (item.reason, item.path) == (reason, path))
+        yield Issue(
+            code=reason,
+            severity=Severity.WARNING,
+            message=item.message,
+            fix=item.fix,
+            skill=item.skill,
+            path=path,
+            agents=tuple(view.id for view in blind),
+        )
+
+
+def _still_visible(views: list[AgentView]) -> Iterator[Issue]:
+    """Skills that are off for Skillyard while agents still read them from their own folders."""
+    found: dict[str, list[tuple[AgentView, SkillEntry]]] = {}
+    for view in views:
+        for off in view.disabled:
+            if off.by == "skillyard":
+                found.setdefault(off.entry.location, []).append((view, off.entry))
+    for location, seers in found.items():
+        entry = seers[0][1]
+        agents = [find_agent(view.id) for view, _ in seers]
+        commands = [fixes.disable(entry.id, agent) for agent in agents if agent.switch]
+        yield Issue(
+            code="still-visible",
+            severity=Severity.INFO,
+            message=f"{entry.id!r} is off, but {', '.join(agent.label for agent in agents)} read"
+            f"{'s' if len(agents) == 1 else ''} the folder all the same.",
+            fix=" && ".join(commands) or fixes.remove(entry.id, Path(location).parent.parent),
+            skill=entry.id,
+            path=location,
+            agents=tuple(agent.id for agent in agents),
+        )
+
+
+def _over_budget(view: AgentView) -> Iterator[Issue]:
+    if view.budget is None or not view.budget.over:
+        return
+    agent = find_agent(view.id)
+    excess = view.budget.used - view.budget.limit
+    drop: list[str] = []
+    for entry in sorted(view.sees, key=lambda entry: -line_length(agent, entry)):
+        if excess <= 0 or len(drop) == MAX_SUGGESTED:
+            break
+        drop.append(fixes.disable(entry.id, agent))
+        excess -= line_length(agent, entry)
+    yield Issue(
+        code="over-budget",
+        severity=Severity.WARNING,
+        message=f"{view.label} gives {view.budget.limit:,} characters to the list of skills; these "
+        f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out.",
+        fix=" && ".join(drop),
+        agents=(view.id,),
+    )

@@ -1,0 +1,88 @@
+"""Skills in the making that no agent finds: a file of the wrong name, or a loose file beside the folders."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from skillyard.errors import SkillyardError
+from skillyard.library import audit_fixes as fixes
+from skillyard.library.regular import read_regular
+from skillyard.skill.document import parse
+from skillyard.skill.library import Catalog
+from skillyard.skill.limits import MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
+
+MAX_FILES: Final = 64
+"""Markdown files looked at in one folder."""
+_SUFFIXES: Final = (".md", ".markdown", ".mdx", ".txt")
+
+
+class Misfit(NamedTuple):
+    """A file that would be a skill under another name."""
+
+    skill: str
+    path: str
+    message: str
+    fix: str
+
+
+def find_misfits(root: Path, catalog: Catalog) -> Iterator[Misfit]:
+    """What is in a root that looks like a skill but is not named like one."""
+    base = os.path.realpath(root)
+    found = (*catalog.entries, *catalog.problems, *(item.entry for item in catalog.shadowed))
+    taken = {item.location.removeprefix(base).strip("/").partition("/")[0] for item in found}
+    try:
+        with os.scandir(base) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name not in taken:
+                yield from _in_folder(entry.path)
+        elif _is_candidate(entry.name) and entry.name not in SKILL_FILE_NAMES:
+            yield from _loose(entry.path)
+
+
+def _in_folder(folder: str) -> Iterator[Misfit]:
+    try:
+        with os.scandir(folder) as scan:
+            names = sorted(entry.name for entry in scan if entry.is_file(follow_symlinks=False))
+    except OSError:
+        return
+    candidates = [name for name in names if _is_candidate(name)][:MAX_FILES]
+    named = [name for name in candidates if name.partition(".")[0].casefold() in {"skill", "skills"}]
+    name = next(iter(named), None) or next((file for file in candidates if _reads_as_skill(f"{folder}/{file}")), None)
+    if name is not None:
+        yield Misfit(
+            os.path.basename(folder),  # noqa: PTH119 -- paths of a walk are strings
+            f"{folder}/{name}",
+            f"The skill file is called {name!r}; agents look for SKILL.md and nothing else.",
+            fixes.move(f"{folder}/{name}", f"{folder}/SKILL.md"),
+        )
+
+
+def _loose(path: str) -> Iterator[Misfit]:
+    if _reads_as_skill(path):
+        folder = os.path.splitext(path)[0]  # noqa: PTH122 -- paths of a walk are strings
+        yield Misfit(
+            os.path.basename(folder),  # noqa: PTH119
+            path,
+            "It is a file; a skill is a folder with a SKILL.md in it.",
+            fixes.make_folder_for(path, f"{folder}/SKILL.md"),
+        )
+
+
+def _is_candidate(name: str) -> bool:
+    return name.casefold().endswith(_SUFFIXES)
+
+
+def _reads_as_skill(path: str) -> bool:
+    """Whether a file has the frontmatter of a skill: a name and a description."""
+    try:
+        document = parse(read_regular(path, MAX_SKILL_MD_BYTES)).document
+    except SkillyardError:
+        return False
+    return document is not None and "name" in document.fields

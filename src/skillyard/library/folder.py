@@ -1,0 +1,158 @@
+"""A folder of skills as a library: read once, then only what changed."""
+
+import os
+import time
+from array import array
+from collections.abc import Callable, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Final, cast
+
+from skillyard.errors import InputError, NotAllowedError, SkillyardError
+from skillyard.library.disk import read_folder
+from skillyard.library.index import Rows, index_file, load_rows, pack_findings, save_rows, unpack_findings
+from skillyard.library.regular import read_regular
+from skillyard.library.walk import STAMP_FIELDS, Walk
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.document import parse, summarize
+from skillyard.skill.library import Catalog, Problem, Shadowed, SkillEntry
+from skillyard.skill.limits import MAX_FOLDER_DEPTH, MAX_SKILL_MD_BYTES
+from skillyard.skill.models import Finding, Parsed, Severity, has_errors
+
+FINE_CLOCK_NS: Final = 50_000_000
+COARSE_CLOCK_NS: Final = 2_000_000_000
+"""How young a file's times may be before they say nothing about a later change (coarse: FAT, old HFS+)."""
+
+REWRITE_SHARE: Final = 200
+"""The index is written again when more than one row in so many changed; reading a few again costs less."""
+
+_UNSETTLED: Final = array("q", (0,) * STAMP_FIELDS)
+_new_entry = cast("Callable[[type[SkillEntry], tuple[str, ...]], SkillEntry]", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
+"""Makes a SkillEntry from a tuple of the right length, without the cost of a call in Python."""
+
+
+class FolderLibrary:
+    """The skills below one folder. A look at an unchanged folder costs little more than its stats."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        label: str | None = None,
+        index_dir: Path | None = None,
+        known_roots: Sequence[Path] = (),
+        max_depth: int = MAX_FOLDER_DEPTH,
+    ) -> None:
+        self.root = os.path.realpath(root)
+        self.label = label or str(root)
+        self._known_roots = [os.path.realpath(known) for known in known_roots]
+        self._max_depth = max_depth
+        self._index = index_file(index_dir, self.root) if index_dir else None
+        self._rows: Rows | None = None
+
+    def catalog(self) -> Catalog:
+        """What is there now."""
+        walk = Walk(self.root, known_roots=self._known_roots, max_depth=self._max_depth)
+        if self._rows is None and self._index:
+            self._rows = load_rows(self._index, self.root)
+        if self._rows is None or not _unchanged(walk, self._rows):
+            self._rows = self._refresh(walk, self._rows)
+        return self._as_catalog(self._rows, walk)
+
+    def read(self, entry: SkillEntry) -> Parsed:
+        path = entry.location
+        if os.path.islink(path):
+            path = os.path.realpath(path)
+            if not path.startswith(tuple(f"{known}/" for known in (self.root, *self._known_roots))):
+                raise NotAllowedError(
+                    f"{entry.location!r} is a link to {path!r}, outside every known skill folder.",
+                    hint="Replace the link by a copy, or add the folder it leads to as a root.",
+                )
+        return parse(read_regular(path, MAX_SKILL_MD_BYTES), folder=entry.id)
+
+    def bundle(self, entry: SkillEntry) -> Bundle:
+        found = read_folder(Path(entry.location).parent)
+        if found.bundle is None or has_errors(found.findings):
+            raise InputError(
+                f"The files of {entry.id!r} cannot be taken as they are.",
+                hint=f"See every problem: skillyard validate {entry.location}",
+                details={"findings": [finding.as_dict() for finding in found.findings]},
+            )
+        return found.bundle
+
+    def _refresh(self, walk: Walk, kept: Rows | None) -> Rows:
+        """Rows for what the walk found, reading only files whose stamps differ from those kept."""
+        stamps = array("q", walk.stamps)
+        rows = Rows(paths="\0".join(walk.paths), names=[], descriptions=[], findings=[], stamps=stamps)
+        position = {path: at for at, path in enumerate(kept.paths.split("\0"))} if kept else {}
+        changed = abs(len(walk.paths) - len(position))
+        for at, (skill_id, path) in enumerate(zip(walk.ids, walk.paths, strict=True)):
+            stamp = slice(at * STAMP_FIELDS, (at + 1) * STAMP_FIELDS)
+            old = position.get(path)
+            if (
+                kept is not None
+                and old is not None
+                and kept.stamps[old * STAMP_FIELDS : (old + 1) * STAMP_FIELDS] == stamps[stamp]
+            ):
+                rows.names.append(kept.names[old])
+                rows.descriptions.append(kept.descriptions[old])
+                rows.findings.append(kept.findings[old])
+                continue
+            changed += 1
+            looked_at = time.time_ns()
+            name, description, findings = self._summarize(path, skill_id, linked=path in walk.linked)
+            rows.names.append(name)
+            rows.descriptions.append("" if findings and has_errors(findings) else description)
+            rows.findings.append(pack_findings(findings))
+            if not _settled(stamps[stamp], looked_at):
+                stamps[stamp] = _UNSETTLED
+        if self._index and changed * REWRITE_SHARE > len(walk.ids):
+            save_rows(self._index, self.root, rows)
+        return rows
+
+    def _summarize(self, path: str, skill_id: str, *, linked: bool) -> tuple[str, str, tuple[Finding, ...]]:
+        location = f"{self.root}/{path}"
+        try:
+            data = read_regular(os.path.realpath(location) if linked else location, MAX_SKILL_MD_BYTES)
+        except SkillyardError as error:
+            finding = Finding(code="unreadable", severity=Severity.ERROR, message=error.message, fix=error.hint)
+            return skill_id, "", (finding,)
+        return summarize(data, folder=skill_id)
+
+    def _as_catalog(self, rows: Rows, walk: Walk) -> Catalog:
+        locations = map(f"{self.root}/".__add__, walk.paths)
+        columns = zip(walk.ids, rows.names, rows.descriptions, locations, repeat(self.label), strict=False)
+        entries = [_new_entry(SkillEntry, row) for row in columns]
+        problems = [Problem(os.path.basename(path), path, self.label, (finding,)) for path, finding in walk.troubles]
+        if "" in rows.descriptions:
+            problems += [
+                Problem(entry.id, entry.location, self.label, unpack_findings(rows.findings[at]))
+                for at, entry in enumerate(entries)
+                if not entry.description
+            ]
+            entries = [entry for entry in entries if entry.description]
+        shadowed: list[Shadowed] = []
+        if not walk.in_order:
+            entries, shadowed = _first_of_each_id(entries)
+        return Catalog(entries=entries, problems=problems, shadowed=shadowed)
+
+
+def _unchanged(walk: Walk, rows: Rows) -> bool:
+    return "\0".join(walk.paths) == rows.paths and array("q", walk.stamps) == rows.stamps
+
+
+def _settled(stamp: Sequence[int], looked_at: int) -> bool:
+    """Whether a file's times lie far enough back that any later change must show in them."""
+    changed_at = stamp[0]
+    return changed_at < looked_at - (FINE_CLOCK_NS if changed_at % 1_000_000 else COARSE_CLOCK_NS)
+
+
+def _first_of_each_id(entries: list[SkillEntry]) -> tuple[list[SkillEntry], list[Shadowed]]:
+    """The walk goes level by level, so the first of an id is the shallowest one."""
+    winners: dict[str, SkillEntry] = {}
+    shadowed: list[Shadowed] = []
+    for entry in entries:
+        winner = winners.setdefault(entry.id, entry)
+        if winner is not entry:
+            shadowed.append(Shadowed(entry, winner))
+    return sorted(winners.values()), shadowed

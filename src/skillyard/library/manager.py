@@ -1,0 +1,148 @@
+"""The skills of one folder for an agent's tools: list, search and read them, and reach their files."""
+
+import os
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, TypedDict
+
+from skillyard.config.paths import config_dir
+from skillyard.errors import InputError, NotFoundError
+from skillyard.library.assets import SCRIPTS, as_text, list_assets, locate_asset, read_asset
+from skillyard.library.folder import FolderLibrary
+from skillyard.library.regular import read_regular
+from skillyard.library.switches import Switches, WithSwitches, load_switches
+from skillyard.search import Document, Index
+from skillyard.skill.library import Catalog, Problem, SkillEntry
+from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+from skillyard.skill.paths import printable
+
+README: Final = """\
+# Skills
+
+Every folder in here that holds a `SKILL.md` is a skill: instructions an agent loads when it needs them.
+
+    my-skill/
+      SKILL.md       frontmatter with `name` and `description`, then the instructions
+      references/    texts to read when needed
+      assets/        templates and other material
+      scripts/       programs to run
+
+The format is the open Agent Skills format: https://agentskills.io/specification
+
+Start one with `skillyard init my-skill`, check them all with `skillyard validate -r .`
+"""
+
+
+class FoundSkill(TypedDict):
+    """What a search tells of a skill."""
+
+    name: str
+    description: str
+
+
+class SkillsManager:
+    """The skills of a folder. Without one: the `skills` folder of `DOCUMENT_ROOT` or of Skillyard's home."""
+
+    def __init__(self, skills_root: str | Path | None = None, *, switches: Switches | None = None) -> None:
+        self.skills_root = default_skills_root() if skills_root is None else Path(skills_root).expanduser().absolute()
+        self._library = WithSwitches(
+            FolderLibrary(self.skills_root),
+            load_switches(config_dir()) if switches is None else switches,
+            root=self.skills_root,
+        )
+        self._searched_entries: list[SkillEntry] = []
+        self._index = Index(())
+
+    def list_skills(self) -> list[str]:
+        """The names of all skills: those of their folders."""
+        return [entry.id for entry in self._library.catalog().entries]
+
+    def get_skill_content(self, name: str) -> str:
+        """The whole `SKILL.md` of a skill, frontmatter and instructions."""
+        # The listing only holds skill files that are in the root, by themselves or through a link.
+        data = read_regular(os.path.realpath(self._find(name).location), MAX_SKILL_MD_BYTES)
+        return as_text(data, errors="replace")
+
+    def search_skills(self, query: str, n: int = 5) -> list[FoundSkill]:
+        """The `n` skills that fit a query best by name and description; none when none fits."""
+        entries = list(self._library.catalog().entries)
+        if entries != self._searched_entries:
+            self._searched_entries = entries
+            self._index = Index(Document(entry.id, entry.name, entry.description) for entry in entries)
+        descriptions = {entry.id: entry.description for entry in entries}
+        return [FoundSkill(name=hit.id, description=descriptions[hit.id]) for hit in self._index.search(query, limit=n)]
+
+    def get_skill_asset(self, skill_name: str, relative_path: str) -> str:
+        """The text of a file below `references/`, `assets/` or `scripts/` of a skill."""
+        return read_asset(self._find(skill_name), relative_path)
+
+    def get_skill_script_path(self, skill_name: str, script_name: str) -> str:
+        """The absolute path of a file below `scripts/` of a skill, to be run."""
+        entry = self._find(skill_name)
+        name = script_name.replace("\\", "/").removeprefix("./").removeprefix(f"{SCRIPTS}/")
+        locate_asset(entry, f"{SCRIPTS}/{name}")
+        return str(Path(entry.location).parent / SCRIPTS / name)
+
+    def list_skill_assets(self, skill_name: str) -> list[str]:
+        """The files below `references/`, `assets/` and `scripts/` of a skill, as relative paths."""
+        return list_assets(self._find(skill_name))
+
+    def ensure_root(self) -> Path:
+        """The folder, made if it was not there; an empty one gets a README that says what goes in."""
+        self.skills_root.mkdir(parents=True, exist_ok=True)
+        if not any(self.skills_root.iterdir()):
+            (self.skills_root / "README.md").write_text(README, encoding="utf-8")
+        return self.skills_root
+
+    def _find(self, name: str) -> SkillEntry:
+        catalog = self._library.catalog()
+        entry = catalog.find(name.strip())
+        if entry is None:
+            raise self._explained(name.strip(), catalog)
+        return entry
+
+    def _explained(self, name: str, catalog: Catalog) -> NotFoundError | InputError:
+        for problem in catalog.problems:
+            if problem.id.casefold() == name.casefold():
+                return _broken(problem)
+        for disabled in self._library.disabled:
+            if name.casefold() in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
+                return NotFoundError(
+                    f"The skill {disabled.entry.id!r} is switched off {disabled.by.where}.",
+                    hint=f"Turn it on: {disabled.by.undo}",
+                    details={"field": "skill", "value": name},
+                )
+        ids = [entry.id for entry in catalog.entries]
+        near = get_close_matches(name.casefold(), ids, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else _what_there_is(ids)
+        return NotFoundError(
+            f"There is no skill {printable(name)!r} in {self.skills_root}.",
+            hint=hint,
+            details={"field": "skill", "value": name, "nearest": near},
+        )
+
+
+def default_skills_root() -> Path:
+    """`skills` in `DOCUMENT_ROOT` (or the setting of that name), else in Skillyard's home."""
+    from skillyard.config.load import load_settings  # noqa: PLC0415 -- settings bring in pydantic
+
+    settings = load_settings()
+    return (settings.document_root or settings.home) / "skills"
+
+
+def _broken(problem: Problem) -> InputError:
+    reasons = " ".join(finding.message for finding in problem.findings)
+    fixes = " ".join(dict.fromkeys(finding.fix for finding in problem.findings if finding.fix))
+    return InputError(
+        f"{problem.id!r} cannot be used as a skill: {reasons}",
+        hint=fixes,
+        details={"path": problem.location, "findings": [finding.as_dict() for finding in problem.findings]},
+    )
+
+
+def _what_there_is(names: list[str]) -> str:
+    if not names:
+        return "There are no skills here yet; start one with: skillyard init NAME"
+    shown = names[:10]
+    more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
+    return f"There are: {', '.join(shown)}{more}."

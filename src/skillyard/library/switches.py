@@ -1,0 +1,177 @@
+"""Turning skills off and on again, for a root or an agent, without touching their files."""
+
+import os
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from skillyard.errors import ConflictError, InputError
+from skillyard.library.tables import Table, list_in, read_table, replace_text, text_in
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.library import Catalog, Library, SkillEntry
+from skillyard.skill.models import Parsed
+
+FILE_NAME: Final = "switches.toml"
+_HEAD: Final = "# Skills that are off. Change it with: skillyard skill disable / enable\n"
+
+
+class Off(NamedTuple):
+    """One skill that is off: in one root, for one agent, or, where neither is said, everywhere."""
+
+    skill: str
+    root: str = ""
+    agent: str = ""
+
+    def reaches(self, *, root: str, agent: str) -> bool:
+        return self.root in {"", root} and self.agent in {"", agent}
+
+    @property
+    def where(self) -> str:
+        """For people: `everywhere`, `in FOLDER` or `for AGENT`."""
+        if self.root:
+            return f"in {self.root}"
+        return f"for {self.agent}" if self.agent else "everywhere"
+
+    @property
+    def undo(self) -> str:
+        """The command that turns the skill on again."""
+        option = ["--root", self.root] if self.root else ["-a", self.agent] if self.agent else []
+        return shlex.join(["skillyard", "skill", "enable", self.skill, *option])
+
+
+class Disabled(NamedTuple):
+    """A skill that would be listed if it were not off."""
+
+    entry: SkillEntry
+    by: Off
+
+
+class Switched(NamedTuple):
+    """A catalog without what is off, and what is off."""
+
+    catalog: Catalog
+    disabled: tuple[Disabled, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Switches:
+    """Every skill that is off."""
+
+    off: tuple[Off, ...] = ()
+
+    def disable(self, skill: str, *, root: Path | None = None, agent: str = "") -> "Switches":
+        return Switches(off=tuple(sorted({*self.off, _off(skill, root, agent)})))
+
+    def enable(self, skill: str, *, root: Path | None = None, agent: str = "") -> "Switches":
+        """The switches without this one; an error when a wider one still keeps the skill off."""
+        wanted = _off(skill, root, agent)
+        left = tuple(
+            off
+            for off in self.off
+            if not (_same(off.skill, skill) and (off[1:] == wanted[1:] or wanted[1:] == ("", "")))
+        )
+        wider = next((off for off in left if _same(off.skill, skill) and off[1:] == ("", "")), None)
+        if wider is not None:
+            raise ConflictError(
+                f"{skill!r} is off everywhere, so it cannot be turned on in one place only.",
+                hint=f"Turn it on everywhere: {wider.undo}",
+                details={"field": "skill", "value": skill},
+            )
+        return Switches(off=left)
+
+    def find(self, skill: str, *, root: Path | None = None, agent: str = "") -> Off | None:
+        """What keeps the skill off there, if anything."""
+        path = _path(root)
+        return next((off for off in self.off if _same(off.skill, skill) and off.reaches(root=path, agent=agent)), None)
+
+    def apply(self, catalog: Catalog, *, root: Path | None = None, agent: str = "") -> Switched:
+        """The catalog of a root as an agent should see it, and what was left out of it."""
+        if not self.off:
+            return Switched(catalog, ())
+        disabled = tuple(
+            Disabled(entry, off)
+            for entry in catalog.entries
+            if (off := self.find(entry.id, root=root, agent=agent)) is not None
+        )
+        gone = {item.entry.id for item in disabled}
+        kept = [entry for entry in catalog.entries if entry.id not in gone]
+        return Switched(Catalog(entries=kept, problems=catalog.problems, shadowed=catalog.shadowed), disabled)
+
+
+class WithSwitches:
+    """A library that lists only what is on. `disabled` tells what the last look left out."""
+
+    def __init__(self, library: Library, switches: Switches, *, root: Path | None = None, agent: str = "") -> None:
+        self.label = library.label
+        self.disabled: tuple[Disabled, ...] = ()
+        self._library = library
+        self._switches = switches
+        self._root = root
+        self._agent = agent
+
+    def catalog(self) -> Catalog:
+        catalog, self.disabled = self._switches.apply(self._library.catalog(), root=self._root, agent=self._agent)
+        return catalog
+
+    def read(self, entry: SkillEntry) -> Parsed:
+        return self._library.read(entry)
+
+    def bundle(self, entry: SkillEntry) -> Bundle:
+        return self._library.bundle(entry)
+
+
+def switches_file(config_dir: Path) -> Path:
+    return config_dir / FILE_NAME
+
+
+def load_switches(config_dir: Path) -> Switches:
+    """The switches kept in a configuration folder; none when there is no file."""
+    path = switches_file(config_dir)
+    rows = list_in(read_table(path), "off")
+    return Switches(off=tuple(_row(row, path) for row in rows))
+
+
+def save_switches(config_dir: Path, switches: Switches) -> None:
+    replace_text(switches_file(config_dir), _HEAD + "".join(_lines(switches.off)))
+
+
+def _off(skill: str, root: Path | None, agent: str) -> Off:
+    if root is not None and agent:
+        raise InputError(
+            f"{skill!r} cannot be switched for a root and an agent at once.",
+            hint="Name the root or the agent, not both.",
+            details={"field": "agent", "value": agent},
+        )
+    return Off(skill, _path(root), agent)
+
+
+def _path(root: Path | None) -> str:
+    return "" if root is None else os.path.abspath(root)  # noqa: PTH100 -- resolve() would follow links
+
+
+def _same(one: str, other: str) -> bool:
+    return one.casefold() == other.casefold()
+
+
+def _row(row: object, path: Path) -> Off:
+    table: Table = row if isinstance(row, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+    skill = text_in(table, "skill")
+    if not skill:
+        raise InputError(
+            f"{path} has an [[off]] entry without a skill.",
+            hint=f'Add skill = "NAME" to it, or delete the entry from {path}.',
+            details={"file": str(path), "field": "skill"},
+        )
+    return Off(skill, text_in(table, "root"), text_in(table, "agent"))
+
+
+def _lines(rows: Iterable[Off]) -> Iterable[str]:
+    import tomlkit  # noqa: PLC0415 -- only writing needs it
+
+    for off in rows:
+        yield "\n[[off]]\n"
+        for key, value in off._asdict().items():
+            if value:
+                yield f"{key} = {tomlkit.string(value).as_string()}\n"

@@ -1,0 +1,259 @@
+import errno
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from skillyard.errors import ConflictError, InputError
+from skillyard.library import disk
+from skillyard.library.disk import DRAFT_PREFIX, read_folder, write_folder
+from skillyard.skill.archive import pack, read_archive
+from skillyard.skill.bundle import Bundle, BundleFile
+
+SKILL = BundleFile("SKILL.md", b"---\nname: x\ndescription: y\n---\n")
+BUNDLE = Bundle(
+    [
+        SKILL,
+        BundleFile("scripts/run.sh", b"#!/bin/sh\n", executable=True),
+        BundleFile("evals/evals.json", b"{}"),
+        BundleFile("참고/한글.md", b""),
+        BundleFile("assets/x.bin", bytes(range(256))),
+    ]
+)
+OTHER = Bundle([BundleFile("SKILL.md", b"other"), BundleFile("new/file", b"1")])
+
+
+def codes(read):
+    return [finding.code for finding in read.findings]
+
+
+def drafts(folder):
+    return [path.name for path in folder.iterdir() if path.name.startswith((DRAFT_PREFIX, ".x.old"))]
+
+
+def test_what_is_written_is_read_again(tmp_path):
+    write_folder(BUNDLE, tmp_path / "deep" / "x")
+    read = read_folder(tmp_path / "deep" / "x")
+    assert read.bundle == BUNDLE
+    assert read.folder == "x"
+    assert read.findings == ()
+    assert stat.S_IMODE((tmp_path / "deep/x/scripts/run.sh").stat().st_mode) & 0o100
+    assert not drafts(tmp_path / "deep")
+
+
+def test_folder_and_archive_agree_on_what_a_skill_is(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x")
+    for litter in ("__pycache__/a.pyc", "node_modules/.bin/b", ".git/config", "b.pyc", ".DS_Store", "__MACOSX/c"):
+        (tmp_path / "x" / litter).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "x" / litter).write_bytes(b"1")
+    read = read_folder(tmp_path / "x")
+    assert codes(read) == ["left-out"]
+    assert read.bundle.digest == BUNDLE.digest == read_archive(pack(read.bundle, "x")).bundle.digest
+
+
+def test_links_inside_left_out_folders_do_not_matter(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x")
+    (tmp_path / "x/node_modules").mkdir()
+    (tmp_path / "x/node_modules/tool").symlink_to("/")
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+
+
+def test_a_lower_case_skill_file_is_read_as_the_other(tmp_path):
+    (tmp_path / "skill.md").write_bytes(SKILL.data)
+    read = read_folder(tmp_path)
+    assert read.bundle == Bundle([SKILL])
+    assert codes(read) == ["skill-file-renamed"]
+
+
+def test_the_folder_itself_may_be_named_by_a_link_or_a_dot(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    (tmp_path / "link").symlink_to("x")
+    assert read_folder(tmp_path / "link").bundle == BUNDLE
+    monkeypatch.chdir(tmp_path / "x")
+    read = read_folder(Path())
+    assert (read.bundle, read.folder) == (BUNDLE, "x")
+
+
+@pytest.mark.parametrize("name", ["missing", "file", "nul\0byte", "n" * 5000])
+def test_what_is_no_folder_is_a_finding(tmp_path, name):
+    (tmp_path / "file").touch()
+    read = read_folder(tmp_path / name)
+    assert read.bundle is None
+    assert codes(read) == ["unreadable"]
+
+
+def test_a_file_that_may_not_be_read_is_named_and_the_others_still_judged(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    (tmp_path / "x/link").symlink_to("SKILL.md")
+    real_open = os.open
+
+    def refusing(path, *args, **kwargs):
+        if path in {"run.sh", "assets"}:
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real_open(path, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refusing)
+    read = read_folder(tmp_path / "x")
+    assert read.bundle is None
+    assert [(finding.code, finding.file) for finding in read.findings] == [
+        ("unreadable", "assets"),
+        ("link", "link"),
+        ("unreadable", "scripts/run.sh"),
+    ]
+
+
+def test_a_folder_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    real_scandir, calls = os.scandir, []
+
+    def replacing(target):
+        calls.append(target)
+        if len(calls) == 2:
+            write_folder(OTHER, tmp_path / "x", replace=True)
+        return real_scandir(target)
+
+    monkeypatch.setattr(os, "scandir", replacing)
+    read = read_folder(tmp_path / "x")
+    assert read.bundle == OTHER
+    assert read.findings == ()
+
+
+def test_a_folder_replaced_every_time_is_given_up(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    monkeypatch.setattr(disk, "_is_still_at", lambda path, fd: False)
+    assert codes(read_folder(tmp_path / "x")) == ["changed-while-reading"]
+
+
+def test_a_reader_beside_a_writer_sees_the_old_or_the_new_skill(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x")
+    seen, stop = set(), threading.Event()
+
+    def look():
+        while not stop.is_set():
+            seen.add(read_folder(tmp_path / "x").bundle)
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        for turn in range(10):
+            write_folder(BUNDLE if turn % 2 else OTHER, tmp_path / "x", replace=True)
+    finally:
+        stop.set()
+        reader.join()
+    assert seen
+    assert seen <= {BUNDLE, OTHER}
+
+
+@pytest.mark.parametrize("swaps", [True, False], ids=["swap", "two steps"])
+def test_replacing_takes_everything_old_away(tmp_path, monkeypatch, swaps):
+    if not swaps:
+        monkeypatch.setattr(disk, "exchange", lambda first, second: False)
+    write_folder(BUNDLE, tmp_path / "x")
+    write_folder(OTHER, tmp_path / "x", replace=True)
+    assert read_folder(tmp_path / "x").bundle == OTHER
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_replacing_what_is_not_there_writes_it(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x", replace=True)
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+
+
+def test_what_is_there_is_not_replaced_unasked(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x")
+    with pytest.raises(ConflictError, match="already"):
+        write_folder(OTHER, tmp_path / "x")
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+
+
+def test_a_folder_that_appears_meanwhile_is_a_conflict(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    monkeypatch.setattr(disk, "_check_free", lambda target, *, replace: None)
+    with pytest.raises(ConflictError, match="already"):
+        write_folder(OTHER, tmp_path / "x")
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+    assert not drafts(tmp_path)
+
+
+@pytest.mark.parametrize("replace", [True, False])
+def test_nothing_is_written_through_a_link(tmp_path, replace):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "x").symlink_to("elsewhere")
+    with pytest.raises(ConflictError):
+        write_folder(BUNDLE, tmp_path / "x", replace=replace)
+    assert (tmp_path / "x").is_symlink()
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_file_of_that_name_is_not_replaced(tmp_path):
+    (tmp_path / "x").write_bytes(b"mine")
+    with pytest.raises(ConflictError):
+        write_folder(BUNDLE, tmp_path / "x", replace=True)
+    assert (tmp_path / "x").read_bytes() == b"mine"
+
+
+def test_a_git_repository_is_not_replaced(tmp_path):
+    write_folder(BUNDLE, tmp_path / "x")
+    (tmp_path / "x/.git").mkdir()
+    with pytest.raises(ConflictError, match="git"):
+        write_folder(OTHER, tmp_path / "x", replace=True)
+    assert (tmp_path / "x/.git").is_dir()
+
+
+@pytest.mark.parametrize("path", ["../escaped", "/tmp/escaped", "a\0b"])
+def test_an_unsafe_bundle_is_not_written(tmp_path, path):
+    with pytest.raises(InputError):
+        write_folder(Bundle([SKILL, BundleFile(path, b"")]), tmp_path / "x")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("swaps", [True, False], ids=["swap", "two steps"])
+def test_a_write_that_fails_leaves_the_old_folder_and_no_draft(tmp_path, monkeypatch, swaps):
+    write_folder(BUNDLE, tmp_path / "x")
+
+    def failing(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if swaps:
+        monkeypatch.setattr(os, "fsync", failing)
+    else:
+        real_rename = Path.rename
+        monkeypatch.setattr(disk, "exchange", lambda first, second: False)
+        monkeypatch.setattr(
+            Path,
+            "rename",
+            lambda path, to: failing() if path.name.startswith(DRAFT_PREFIX) else real_rename(path, to),
+        )
+    with pytest.raises(OSError, match="No space"):
+        write_folder(OTHER, tmp_path / "x", replace=True)
+    monkeypatch.undo()
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+
+
+def test_drafts_that_a_crash_left_are_removed_and_fresh_ones_are_not(tmp_path):
+    for name, age in (("old", 7200), ("fresh", 0)):
+        draft = tmp_path / f"{DRAFT_PREFIX}{name}"
+        draft.mkdir()
+        (draft / "part").touch()
+        then = draft.stat().st_mtime - age
+        os.utime(draft, (then, then))
+    write_folder(BUNDLE, tmp_path / "x")
+    assert drafts(tmp_path) == [f"{DRAFT_PREFIX}fresh"]
+
+
+def test_every_file_and_folder_is_synced_before_it_is_shown(tmp_path, monkeypatch):
+    synced = []
+    real_fsync = os.fsync
+
+    def noting(fd):
+        synced.append((str(Path(f"/proc/self/fd/{fd}").readlink()), (tmp_path / "x").exists()))
+        real_fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", noting)
+    write_folder(BUNDLE, tmp_path / "x")
+    before = {path.partition(DRAFT_PREFIX)[2].partition("/")[2] for path, shown in synced if not shown}
+    assert before == {file.path for file in BUNDLE} | {"", "scripts", "evals", "참고", "assets"}
+    assert [path for path, shown in synced if shown] == [str(tmp_path)]

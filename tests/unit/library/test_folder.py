@@ -1,0 +1,278 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.errors import InputError, NotAllowedError
+from skillyard.library import folder as folder_module
+from skillyard.library.folder import FolderLibrary
+from skillyard.skill.document import summarize
+
+TEXT = "---\nname: {name}\ndescription: {description}\n---\n\nBody of {name}\n"
+
+
+def add(root: Path, path: str, description: str = "What it does.", *, file: str = "SKILL.md") -> Path:
+    folder = root / path
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / file
+    target.write_text(TEXT.format(name=folder.name, description=description), encoding="utf-8")
+    return target
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> FolderLibrary:
+    return FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index")
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files count as settled at once, so that what the index keeps can be seen."""
+    monkeypatch.setattr(folder_module, "FINE_CLOCK_NS", -(10**18))
+    monkeypatch.setattr(folder_module, "COARSE_CLOCK_NS", -(10**18))
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The skills that were read from their files."""
+    read: list[str] = []
+
+    def counting(data: bytes, *, folder: str):
+        read.append(folder)
+        return summarize(data, folder=folder)
+
+    monkeypatch.setattr(folder_module, "summarize", counting)
+    return read
+
+
+def ids(library: FolderLibrary) -> list[str]:
+    return [entry.id for entry in library.catalog().entries]
+
+
+def test_a_missing_root_is_an_empty_library(library):
+    catalog = library.catalog()
+    assert (list(catalog.entries), list(catalog.problems)) == ([], [])
+
+
+def test_skills_are_listed_by_id_with_where_they_are(tmp_path, library):
+    add(tmp_path / "skills", "zeta")
+    location = add(tmp_path / "skills", "alpha", "Does alpha.")
+    entries = library.catalog().entries
+    assert [entry.id for entry in entries] == ["alpha", "zeta"]
+    assert (entries[0].description, entries[0].location) == ("Does alpha.", str(location))
+    assert entries[0].source == str(tmp_path / "skills")
+
+
+def test_lower_case_file_names_and_nested_folders_are_found(tmp_path, library):
+    add(tmp_path / "skills", "group/deep/inner")
+    add(tmp_path / "skills", "lower", file="skill.md")
+    assert ids(library) == ["inner", "lower"]
+
+
+def test_folders_inside_a_skill_are_not_searched(tmp_path, library):
+    add(tmp_path / "skills", "outer")
+    add(tmp_path / "skills", "outer/assets/template")
+    assert ids(library) == ["outer"]
+
+
+def test_folders_deeper_than_allowed_and_hidden_ones_are_not_searched(tmp_path, library):
+    add(tmp_path / "skills", "1/2/3/4/five")
+    add(tmp_path / "skills", "1/2/3/4/x/six")
+    add(tmp_path / "skills", ".git/hooks")
+    add(tmp_path / "skills", "node_modules/package/skill")
+    assert ids(library) == ["five"]
+
+
+def test_the_shallowest_of_one_id_wins_and_the_other_is_reported(tmp_path, library):
+    add(tmp_path / "skills", "a/deep/same", "deep")
+    add(tmp_path / "skills", "b/same", "shallow")
+    catalog = library.catalog()
+    assert [entry.description for entry in catalog.entries] == ["shallow"]
+    assert [(hidden.entry.description, hidden.by.description) for hidden in catalog.shadowed] == [("deep", "shallow")]
+
+
+def test_a_root_that_is_a_skill_itself_is_that_skill(tmp_path):
+    add(tmp_path, "lonely")
+    assert ids(FolderLibrary(tmp_path / "lonely")) == ["lonely"]
+
+
+def test_a_broken_skill_is_a_problem_and_its_neighbours_are_listed(tmp_path, library):
+    add(tmp_path / "skills", "good")
+    add(tmp_path / "skills", "broken").write_text("no frontmatter", encoding="utf-8")
+    catalog = library.catalog()
+    assert [entry.id for entry in catalog.entries] == ["good"]
+    assert [(problem.id, problem.findings[0].code) for problem in catalog.problems] == [
+        ("broken", "frontmatter-missing")
+    ]
+
+
+def test_problems_are_the_same_when_they_come_from_the_index(tmp_path, library, settled, reads):
+    add(tmp_path / "skills", "broken").write_text("no frontmatter", encoding="utf-8")
+    first = library.catalog()
+    again = FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog()
+    assert again.problems == first.problems
+    assert reads == ["broken"]
+
+
+def test_an_unchanged_library_is_not_read_again(tmp_path, library, settled, reads):
+    for name in ("a", "b", "c"):
+        add(tmp_path / "skills", name)
+    first = library.catalog()
+    assert FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog() == first
+    assert sorted(reads) == ["a", "b", "c"]
+
+
+def test_only_what_changed_is_read_again(tmp_path, library, settled, reads):
+    for name in ("a", "b", "c"):
+        add(tmp_path / "skills", name)
+    library.catalog()
+    reads.clear()
+    add(tmp_path / "skills", "b", "Changed.")
+    add(tmp_path / "skills", "d")
+    (tmp_path / "skills/c/SKILL.md").unlink()
+    entries = FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog().entries
+    assert [(entry.id, entry.description) for entry in entries] == [
+        ("a", "What it does."),
+        ("b", "Changed."),
+        ("d", "What it does."),
+    ]
+    assert sorted(reads) == ["b", "d"]
+
+
+def test_a_change_that_keeps_size_and_mtime_is_seen(tmp_path, library, settled):
+    path = add(tmp_path / "skills", "a", "one")
+    before = path.stat()
+    assert library.catalog().entries[0].description == "one"
+    add(tmp_path / "skills", "a", "two")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    again = FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index")
+    assert again.catalog().entries[0].description == "two"
+
+
+def test_a_file_as_young_as_the_look_at_it_is_read_again(tmp_path, library, reads):
+    add(tmp_path / "skills", "a")
+    library.catalog()
+    FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog()
+    assert reads == ["a", "a"]
+
+
+def test_a_change_seen_by_the_same_library_object(tmp_path, library):
+    add(tmp_path / "skills", "a", "one")
+    assert library.catalog().entries[0].description == "one"
+    add(tmp_path / "skills", "a", "two")
+    assert library.catalog().entries[0].description == "two"
+
+
+@given(cut=st.integers(0, 4000), flip=st.integers(0, 4000))
+def test_a_damaged_index_is_not_trusted(tmp_path, cut, flip):
+    root = tmp_path / "skills"
+    for name in ("a", "b"):
+        add(root, name)
+    library = FolderLibrary(root, index_dir=tmp_path / "index")
+    expected = library.catalog()
+    (index,) = (tmp_path / "index").iterdir()
+    data = bytearray(index.read_bytes())
+    data[flip % len(data)] ^= 0xFF
+    index.write_bytes(data[: max(1, cut % len(data))])
+    assert FolderLibrary(root, index_dir=tmp_path / "index").catalog() == expected
+
+
+def test_a_library_works_where_no_index_can_be_written(tmp_path):
+    add(tmp_path / "skills", "a")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert ids(FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "file")) == ["a"]
+
+
+def test_linked_and_nested_skills_are_listed_in_order_too(tmp_path):
+    root = tmp_path / "skills"
+    for path in ("b", "group/a", "한국어"):
+        add(root, path)
+    add(tmp_path / "shared", "aa")
+    (root / "aa").symlink_to("../shared/aa")
+    assert ids(FolderLibrary(root, known_roots=[tmp_path / "shared"])) == ["a", "aa", "b", "한국어"]
+
+
+def test_a_link_into_a_known_root_is_followed(tmp_path):
+    add(tmp_path / "shared", "x")
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills/x").symlink_to("../shared/x")
+    library = FolderLibrary(tmp_path / "skills", known_roots=[tmp_path / "shared"])
+    (entry,) = library.catalog().entries
+    assert entry.location == str(tmp_path / "skills/x/SKILL.md")
+    document = library.read(entry).document
+    assert document is not None
+    assert document.name == "x"
+
+
+@pytest.mark.parametrize(
+    ("make", "code"),
+    [
+        (lambda root, away: (root / "x").symlink_to(away / "x"), "link-outside"),
+        (lambda root, away: (root / "x").symlink_to("nowhere"), "link-dangling"),
+        (lambda root, away: (root / "x").symlink_to("."), "link-without-skill"),
+        (lambda root, away: (root / "x").symlink_to("x"), "link-dangling"),
+        (
+            lambda root, away: ((root / "x").mkdir(), (root / "x/SKILL.md").symlink_to(away / "x/SKILL.md")),
+            "link-outside",
+        ),
+        (lambda root, away: ((root / "x").mkdir(), os.mkfifo(root / "x/SKILL.md")), "not-a-file"),
+        (lambda root, away: (root / "x/SKILL.md").mkdir(parents=True), "not-a-file"),
+        (lambda root, away: add(root, "x\u202ey"), "folder-name-hidden"),
+        (lambda root, away: add(root, "x\ny"), "folder-name-hidden"),
+    ],
+    ids=["outside", "dangling", "loop", "self", "file-outside", "fifo", "folder-as-file", "bidi", "newline"],
+)
+def test_odd_folders_are_problems_and_their_neighbours_are_listed(tmp_path, make, code):
+    add(tmp_path / "away", "x", "secret")
+    root = tmp_path / "skills"
+    add(root, "good")
+    make(root, tmp_path / "away")
+    catalog = FolderLibrary(root).catalog()
+    assert [entry.id for entry in catalog.entries] == ["good"]
+    assert [problem.findings[0].code for problem in catalog.problems] == [code]
+    assert catalog.problems[0].findings[0].fix
+
+
+def test_a_name_that_is_not_utf_8_is_a_problem(tmp_path):
+    root = tmp_path / "skills"
+    add(root, "good")
+    folder = root / os.fsdecode(b"bad\xff")
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(TEXT.format(name="bad", description="d"), encoding="utf-8")
+    catalog = FolderLibrary(root, index_dir=tmp_path / "index").catalog()
+    assert [entry.id for entry in catalog.entries] == ["good"]
+    assert [problem.findings[0].code for problem in catalog.problems] == ["folder-name-hidden"]
+
+
+def test_a_skill_file_that_became_a_link_is_not_read(tmp_path, library):
+    add(tmp_path / "away", "x")
+    path = add(tmp_path / "skills", "x")
+    (entry,) = library.catalog().entries
+    path.unlink()
+    path.symlink_to(tmp_path / "away/x/SKILL.md")
+    with pytest.raises(NotAllowedError):
+        library.read(entry)
+
+
+def test_the_bundle_holds_every_file(tmp_path, library):
+    add(tmp_path / "skills", "x")
+    (tmp_path / "skills/x/assets").mkdir()
+    (tmp_path / "skills/x/assets/logo.bin").write_bytes(b"\x00\xff")
+    (entry,) = library.catalog().entries
+    assert [file.path for file in library.bundle(entry)] == ["SKILL.md", "assets/logo.bin"]
+
+
+def test_a_bundle_with_a_link_in_it_is_refused(tmp_path, library):
+    add(tmp_path / "skills", "x")
+    (tmp_path / "skills/x/passwd").symlink_to("/etc/passwd")
+    (entry,) = library.catalog().entries
+    with pytest.raises(InputError, match="cannot be taken"):
+        library.bundle(entry)
+
+
+def test_a_description_with_an_escaped_nul_does_not_tear_the_index(tmp_path, library, settled):
+    add(tmp_path / "skills", "a", '"one\\0two"')
+    add(tmp_path / "skills", "b")
+    first = library.catalog()
+    assert FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog() == first
