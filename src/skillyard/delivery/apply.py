@@ -1,0 +1,139 @@
+"""Carrying a plan out, one skill at a time, each whole or not at all."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from skillyard.delivery.depot import Depot
+from skillyard.delivery.guard import only_writer
+from skillyard.delivery.links import make_link
+from skillyard.delivery.lock import Lock, read_lock, write_lock
+from skillyard.delivery.look import Kind, Look, look_at
+from skillyard.delivery.place import LockPlace
+from skillyard.delivery.plan import Act, Action, Plan, blocked
+from skillyard.delivery.trash import Trash, TrashItem
+from skillyard.errors import SkillyardError, UnavailableError
+from skillyard.library.disk import write_folder
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Outcome:
+    """What became of a plan."""
+
+    done: tuple[Action, ...] = ()
+    left: tuple[Action, ...] = ()
+    """What could not be done: conflicts, refusals, and what changed since the plan was made."""
+    trashed: tuple[TrashItem, ...] = ()
+
+
+def apply(plan: Plan, *, home: Path) -> Outcome:
+    """Do what the plan says. What changed since it was made is left alone and reported, the rest is done."""
+    depot, trash = Depot(home), Trash(home)
+    done: list[Action] = []
+    left = list(plan.blocked)
+    by_place = sorted(plan.changes, key=lambda action: str(action.place.lock))
+    for place, actions in groupby(by_place, key=lambda action: action.place):
+        with only_writer(place, home), _kept_lock(place) as kept:
+            for action in actions:
+                seen = look_at(action.path)
+                if seen.mark != action.seen or kept.lock.at(place.relative(action.path)) != action.before:
+                    left.append(_stale(action))
+                    continue
+                try:
+                    _perform(action, seen, depot, trash)
+                except (SkillyardError, OSError) as error:
+                    left.append(_failed(action, error))
+                else:
+                    kept.lock = _written_down(action, kept.lock)
+                    done.append(action)
+    return Outcome(done=tuple(done), left=tuple(left), trashed=tuple(trash.added))
+
+
+@dataclass(slots=True)
+class _Kept:
+    lock: Lock
+
+
+@contextmanager
+def _kept_lock(place: LockPlace) -> Generator[_Kept]:
+    """The lock of a place, written once what was done is done, even when that was not all."""
+    before = read_lock(place)
+    kept = _Kept(before)
+    try:
+        yield kept
+    finally:
+        if kept.lock != before:
+            write_lock(place, kept.lock)
+
+
+def _stale(action: Action) -> Action:
+    return replace(
+        action,
+        act=Act.CONFLICT,
+        reason=f"{action.path} or its entry in the lock changed after the plan was made.",
+        fix="Run the command again.",
+    )
+
+
+def _failed(action: Action, error: SkillyardError | OSError) -> Action:
+    if isinstance(error, SkillyardError):
+        return blocked(action, Act.REFUSED, error.message, error.hint)
+    reason = f"{error.filename or action.path} could not be written: {error.strerror or error}."
+    return blocked(action, Act.REFUSED, reason, "Check the permissions and the space there, then run it again.")
+
+
+def _perform(action: Action, seen: Look, depot: Depot, trash: Trash) -> None:
+    """Keep what came, put what goes into the trash, write what is new; the lock comes last.
+
+    Whatever step it stops at, doing the same again finishes it.
+    """
+    if action.pristine is not None:
+        depot.keep(action.pristine)
+    for path in action.unlinks:
+        _take_away(path, action, trash)
+    if action.act is Act.REMOVE:
+        _take_away(action.path, action, trash)
+    elif action.bundle is not None:
+        _write(action, seen, trash)
+    for link in action.links:
+        make_link(link, action.path)
+
+
+def _take_away(path: Path, action: Action, trash: Trash) -> None:
+    if path.is_symlink():
+        path.unlink()
+    elif path.exists():
+        entry = action.before if path == action.path else None
+        trash.move(path, place=action.place, entry=entry)
+
+
+def _write(action: Action, seen: Look, trash: Trash) -> None:
+    assert action.bundle is not None  # noqa: S101 -- the caller's condition, for the type checker
+    if seen.kind in {Kind.LINK, Kind.OTHER}:
+        _take_away(action.path, action, trash)
+    elif seen.kind is Kind.FOLDER and not _is_as_installed(action, seen):
+        trash.copy(action.path, place=action.place, entry=action.before)
+    write_folder(action.bundle, action.path, replace=seen.kind is Kind.FOLDER)
+    written = look_at(action.path)
+    if written.digest != action.bundle.digest:
+        raise UnavailableError(
+            f"{action.path} does not hold what was written: {written.digest or written.kind} "
+            f"instead of {action.bundle.digest}.",
+            hint="Check the disk and what else writes there, then run the command again.",
+        )
+
+
+def _is_as_installed(action: Action, seen: Look) -> bool:
+    """Whether a folder holds only what its source gave, which can be fetched again."""
+    entry = action.before
+    return entry is not None and entry.verified and entry.digest == seen.digest and not seen.holds_more
+
+
+def _written_down(action: Action, lock: Lock) -> Lock:
+    for path in action.unlinks:
+        lock = lock.without(action.place.relative(path))
+    if action.after is not None:
+        return lock.having(action.after)
+    return lock.without(action.place.relative(action.path))

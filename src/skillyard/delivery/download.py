@@ -1,0 +1,117 @@
+"""One bounded HTTP download: size, time and redirects have limits, and the scheme never changes."""
+
+import hashlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urljoin, urlsplit
+
+from skillyard.delivery.source import check_reachable, is_loopback
+from skillyard.errors import LimitError, NotAllowedError, NotFoundError, SkillyardError, UnavailableError
+from skillyard.skill.limits import MAX_ARCHIVE_BYTES
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_REDIRECTS: Final = 5
+CONNECT_SECONDS: Final = 10.0
+READ_SECONDS: Final = 30.0
+_GONE: Final = frozenset({404, 410})
+_DENIED: Final = frozenset({401, 403, 407})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reach:
+    """How far fetching may go."""
+
+    allow_http: bool = False
+    max_bytes: int = MAX_ARCHIVE_BYTES
+    max_seconds: float = 300.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Download:
+    data: bytes
+    url: str
+    """Where the bytes came from in the end, after redirects."""
+
+    @property
+    def digest(self) -> str:
+        return f"sha256:{hashlib.sha256(self.data).hexdigest()}"
+
+
+def download(url: str, reach: Reach) -> Download:
+    """The bytes at a URL; every way this can fail is a typed error that names the URL."""
+    import httpx  # noqa: PLC0415 -- slow to import, and most commands download nothing
+
+    deadline = time.monotonic() + reach.max_seconds
+    timeout = httpx.Timeout(min(READ_SECONDS, reach.max_seconds), connect=min(CONNECT_SECONDS, reach.max_seconds))
+    try:
+        for _ in range(MAX_REDIRECTS + 1):
+            check_reachable(url, allow_http=reach.allow_http)
+            # What is on this machine is asked for directly, whatever proxy the environment names.
+            direct = is_loopback(urlsplit(url).hostname)
+            with (
+                httpx.Client(timeout=timeout, trust_env=not direct) as client,
+                client.stream(
+                    "GET", url, headers={"User-Agent": "skillyard", "Accept-Encoding": "identity"}
+                ) as response,
+            ):
+                if response.has_redirect_location:
+                    url = _redirected(url, response.headers["location"])
+                    continue
+                _check_status(url, response.status_code)
+                return Download(data=_body(url, response, reach, deadline), url=url)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise UnavailableError(
+            f"{url} could not be downloaded: {str(error) or type(error).__name__}.",
+            hint="Check the address and the connection, then try again.",
+            details={"url": url},
+        ) from error
+    raise LimitError(
+        f"{url} was still redirecting after {MAX_REDIRECTS} redirects.",
+        hint="Use the address that the last redirect leads to.",
+        details={"url": url, "limit": MAX_REDIRECTS},
+    )
+
+
+def _redirected(url: str, location: str) -> str:
+    target = urljoin(url, location)
+    if urlsplit(target).scheme != urlsplit(url).scheme:
+        raise NotAllowedError(
+            f"{url} redirects to {target}, which is another scheme.",
+            hint="Use the final address itself if you trust it.",
+            details={"url": url, "value": target},
+        )
+    return target
+
+
+def _check_status(url: str, status: int) -> None:
+    if status == 200:  # noqa: PLR2004 -- the one answer that carries the whole content
+        return
+    kind: type[SkillyardError] = UnavailableError
+    hint = "Try again later."
+    if status in _GONE:
+        kind, hint = NotFoundError, "Check the address."
+    elif status in _DENIED:
+        kind, hint = NotAllowedError, "Download it yourself and give `skillyard add` the file."
+    raise kind(f"{url} answered with HTTP status {status}.", hint=hint, details={"url": url, "status": status})
+
+
+def _body(url: str, response: "httpx.Response", reach: Reach, deadline: float) -> bytes:
+    data = bytearray()
+    for chunk in response.iter_bytes():
+        data += chunk
+        if len(data) > reach.max_bytes:
+            raise LimitError(
+                f"{url} is larger than the limit of {reach.max_bytes} bytes.",
+                hint="Ask for a smaller archive, or give a git repository instead.",
+                details={"url": url, "limit": reach.max_bytes},
+            )
+        if time.monotonic() > deadline:
+            raise UnavailableError(
+                f"{url} was not downloaded within {reach.max_seconds:g} seconds.",
+                hint="Try again, or download the file yourself and give `skillyard add` the file.",
+                details={"url": url, "limit": reach.max_seconds},
+            )
+    return bytes(data)

@@ -1,0 +1,145 @@
+"""Fetching: from a source to the skills it holds, in memory, checked and ready to install."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skillyard.delivery.download import Reach
+from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
+from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
+from skillyard.delivery.fetch_url import fetch_index, fetch_url
+from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill, gather
+from skillyard.delivery.source import Source, SourceKind
+from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UsageError
+
+_SHOWN_NAMES = 20
+
+
+def fetch(source: Source, *, reach: Reach | None = None, only: Collection[str] = ()) -> Fetched:
+    """All skills of a source, or those whose id, name or folder is in `only`. Nothing is written.
+
+    A skill that cannot be installed is in `refused` with its findings; the others are not affected.
+    """
+    fetched = gather(source, _items(source, reach or Reach(), only), only=only)
+    if not fetched.skills and not fetched.refused:
+        raise _nothing(source, only)
+    if source.digest:
+        _check_digest(fetched)
+    return fetched
+
+
+def fetch_again(
+    skills: Collection[tuple[Source, str]], *, reach: Reach | None = None
+) -> dict[tuple[Source, str], FetchedSkill | RefusedSkill | SkillyardError]:
+    """Each of these skills, given by source and id, anew. A repository or an index is asked once for all of its.
+
+    What is no longer in its folder is looked for by its id. What cannot be had is the error that says why; the
+    others are not affected.
+    """
+    reach = reach or Reach()
+    found: dict[tuple[Source, str], FetchedSkill | RefusedSkill | SkillyardError] = {}
+    trees: dict[Source, list[tuple[Source, str]]] = {}
+    for source, skill_id in dict.fromkeys(skills):
+        trees.setdefault(source.tree, []).append((source, skill_id))
+    for tree, wanted in trees.items():
+        try:
+            items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], reach)}
+        except SkillyardError as error:
+            found.update(dict.fromkeys(wanted, error))
+            continue
+        for source, skill_id in wanted:
+            item = items.get(source.subpath) or _moved(source, skill_id, reach)
+            found[source, skill_id] = _pinned(item, source.digest)
+    return found
+
+
+def _items_again(tree: Source, sources: Sequence[Source], reach: Reach) -> Iterator[FetchedSkill | RefusedSkill]:
+    folders = [source.subpath for source in sources]
+    if tree.kind is SourceKind.GIT:
+        yield from fetch_git_folders(tree, folders, reach)
+    elif tree.kind is SourceKind.FOLDER:
+        for source in sources:
+            yield from fetch_folder(source) if (Path(source.location) / source.subpath).is_dir() else ()
+    else:
+        yield from _items(tree, reach, [folder for folder in folders if folder])
+
+
+def _moved(source: Source, skill_id: str, reach: Reach) -> FetchedSkill | SkillyardError:
+    """The skill of that id wherever the source has it now."""
+    try:
+        skills = fetch(source.tree, reach=reach, only=[skill_id]).skills
+    except NotFoundError:
+        skills = ()
+    except SkillyardError as error:
+        return error
+    if skills:
+        return skills[0]
+    return NotFoundError(
+        f"{source.tree} has no skill {skill_id} any more.",
+        hint=f"Keep it as it is, or remove it: skillyard remove {skill_id}",
+    )
+
+
+def _pinned(
+    item: FetchedSkill | RefusedSkill | SkillyardError, digest: str
+) -> FetchedSkill | RefusedSkill | SkillyardError:
+    if not digest or not isinstance(item, FetchedSkill):
+        return item
+    if digest not in {item.resolved, item.bundle.digest}:
+        return _mismatch(digest, [item.resolved, item.bundle.digest])
+    return replace(item, source=replace(item.source, digest=digest))
+
+
+def _items(source: Source, reach: Reach, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+    match source.kind:
+        case SourceKind.FOLDER:
+            return fetch_folder(source)
+        case SourceKind.ARCHIVE:
+            return fetch_archive(source)
+        case SourceKind.GIT:
+            return fetch_git(source, reach, only=only)
+        case SourceKind.URL:
+            return fetch_url(source, reach, only=only)
+        case SourceKind.INDEX:
+            return fetch_index(source, reach, only=only)
+        case SourceKind.LOCAL:
+            raise UsageError(
+                "The skill was made or adopted here: it has no source to fetch from.",
+                hint="Install it again with `skillyard add SOURCE --force` to give it one.",
+            )
+
+
+def _nothing(source: Source, only: Collection[str]) -> NotFoundError:
+    if not only:
+        return NotFoundError(
+            f"There is no skill in {source}: no folder there holds a SKILL.md.",
+            hint="Check the source, or name the folder: //path/to/folder",
+            details={"field": "source", "value": str(source)},
+        )
+    return NotFoundError(
+        f"{source} has no skill {' or '.join(sorted(only)[:_SHOWN_NAMES])}.",
+        hint="Leave the name out to see which skills it has.",
+        details={"field": "skill", "value": sorted(only)},
+    )
+
+
+def _check_digest(fetched: Fetched) -> None:
+    wanted = fetched.source.digest
+    if len(fetched.skills) > 1:
+        raise UsageError(
+            f"A digest names one skill, but {fetched.source.location} has {len(fetched.skills)}.",
+            hint="Choose one with --skill NAME.",
+            details={"field": "digest", "value": wanted},
+        )
+    got = [digest for skill in fetched.skills for digest in (skill.resolved, skill.bundle.digest)]
+    if wanted not in got:
+        raise _mismatch(wanted, got)
+
+
+def _mismatch(wanted: str, got: Sequence[str]) -> ConflictError:
+    arrived = " and ".join(filter(None, got)) or "nothing usable"
+    return ConflictError(
+        f"The digest does not match: {wanted} was asked for, {arrived} arrived.",
+        hint="Do not install it unless you know why it changed; then use the new digest.",
+        details={"field": "digest", "value": wanted, "found": list(got)},
+    )

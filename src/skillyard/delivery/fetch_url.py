@@ -1,0 +1,130 @@
+"""Downloading a skill: an archive, a single `SKILL.md`, or whatever a discovery index lists."""
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import Any, Final, cast
+from urllib.parse import unquote, urljoin, urlsplit
+
+from skillyard.delivery.download import Download, Reach, download
+from skillyard.delivery.fetch_folder import archive_skill
+from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, is_wanted, refusal, take_in
+from skillyard.delivery.source import Source, SourceKind, is_digest
+from skillyard.errors import ConflictError, InputError, SkillyardError
+from skillyard.skill.bundle import SKILL_FILE, BundleFile, bundle_of
+from skillyard.skill.limits import MIB, SKILL_FILE_NAMES
+from skillyard.skill.names import is_valid_name
+
+MAX_INDEX_BYTES: Final = 8 * MIB
+MAX_INDEX_ENTRIES: Final = 10_000
+SCHEMA_PREFIX: Final = "https://schemas.agentskills.io/discovery/0.2."
+
+_ARCHIVE_SIGNS: Final = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
+_TAR_SIGN: Final = slice(257, 262)
+
+
+def fetch_url(source: Source, reach: Reach, *, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+    """What is at a URL, known by its bytes and not by its name."""
+    got = download(source.location, reach)
+    if _is_archive(got.data):
+        yield archive_skill(got.data, name=_file_name(source.location), source=source)
+    elif got.data.lstrip()[:1] == b"{":
+        index = replace(source, kind=SourceKind.INDEX, digest="")
+        yield from _listed(index, got, reach, only=only)
+    elif b"<html" in got.data[:2048].lower() or b"<!doctype" in got.data[:2048].lower():
+        raise InputError(
+            f"{source.location} is a web page, not a skill.",
+            hint=f"For a git repository write git+{source.location}; otherwise give the address of an archive "
+            "or a SKILL.md.",
+            details={"field": "source", "value": source.location},
+        )
+    else:
+        yield _skill_md(got, source)
+
+
+def fetch_index(source: Source, reach: Reach, *, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+    """The skills that a site lists in its discovery index, each checked against the digest given there."""
+    got = download(source.location, replace(reach, max_bytes=min(reach.max_bytes, MAX_INDEX_BYTES)))
+    yield from _listed(source, got, reach, only=only)
+
+
+def _listed(
+    source: Source, got: Download, reach: Reach, *, only: Collection[str]
+) -> Iterator[FetchedSkill | RefusedSkill]:
+    for position, entry in enumerate(_entries(source, got.data)):
+        name = entry.get("name")
+        if not isinstance(name, str) or not is_valid_name(name):
+            yield refusal(str(position), source, "index-entry", f"Entry {position} of the index has no valid name.")
+            continue
+        if not is_wanted(only, name) or (source.subpath and source.subpath != name):
+            continue
+        skill = replace(source, subpath=name)
+        try:
+            yield _listed_skill(entry, name, skill, got.url, reach)
+        except SkillyardError as error:
+            # One skill that cannot be had does not keep the others from being installed.
+            yield refusal(name, skill, "index-entry", error.message, fix=error.hint)
+
+
+def _listed_skill(
+    entry: dict[str, Any], name: str, source: Source, index_url: str, reach: Reach
+) -> FetchedSkill | RefusedSkill:
+    url, digest, kind = entry.get("url"), entry.get("digest"), entry.get("type")
+    if not isinstance(url, str) or not isinstance(digest, str) or not is_digest(digest):
+        raise InputError(f"The index gives no url or no sha256 digest for {name!r}.", hint="Tell the site's owner.")
+    if kind not in {"skill-md", "archive"}:
+        raise InputError(f"The index gives {name!r} an unknown type {kind!r}.", hint="Update Skillyard.")
+    address = Source(kind=SourceKind.URL, location=urljoin(index_url, url))
+    got = download(address.location, reach)
+    if got.digest != digest:
+        raise ConflictError(
+            f"What {address.location} sent has the digest {got.digest}, but the index says {digest}.",
+            hint="Do not use it; tell the site's owner.",
+        )
+    if kind == "archive":
+        return archive_skill(got.data, name=name, source=source)
+    return _skill_md(got, source, folder=name)
+
+
+def _entries(source: Source, data: bytes) -> list[dict[str, Any]]:
+    try:
+        index: Any = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{source.location} is not JSON: {error}.", hint="Check the address; an index is a JSON document."
+        ) from error
+    skills: Any = cast("dict[str, Any]", index).get("skills") if isinstance(index, dict) else None
+    if not isinstance(skills, list):
+        raise InputError(
+            f"{source.location} is JSON, but no discovery index: it has no list `skills`.",
+            hint="Check the address.",
+        )
+    schema: Any = cast("dict[str, Any]", index).get("$schema", "")
+    if not isinstance(schema, str) or (schema and not schema.startswith(SCHEMA_PREFIX)):
+        raise InputError(
+            f"{source.location} is a discovery index of another version: {schema!r}.",
+            hint=f"Versions {SCHEMA_PREFIX}x are understood.",
+        )
+    entries = cast("list[Any]", skills)
+    if len(entries) > MAX_INDEX_ENTRIES:
+        raise InputError(
+            f"{source.location} lists {len(entries)} skills; at most {MAX_INDEX_ENTRIES} are read.",
+            hint="Tell the site's owner.",
+        )
+    return [cast("dict[str, Any]", entry) if isinstance(entry, dict) else {} for entry in entries]
+
+
+def _skill_md(got: Download, source: Source, *, folder: str = "") -> FetchedSkill | RefusedSkill:
+    path = PurePosixPath(unquote(urlsplit(source.location).path))
+    folder = folder or (path.parent.name if path.name in SKILL_FILE_NAMES else path.stem)
+    read = bundle_of([BundleFile(SKILL_FILE, got.data)], folder=folder)
+    return take_in(read, folder=folder, source=source, resolved=got.digest)
+
+
+def _is_archive(data: bytes) -> bool:
+    return data.startswith(_ARCHIVE_SIGNS) or data[_TAR_SIGN] == b"ustar"
+
+
+def _file_name(url: str) -> str:
+    return PurePosixPath(unquote(urlsplit(url).path)).name or "skill"

@@ -1,0 +1,143 @@
+"""What fetching a source yields: skills ready to install, and those that are refused."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from skillyard.delivery.source import Source
+from skillyard.errors import LimitError
+from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleRead
+from skillyard.skill.document import parse
+from skillyard.skill.limits import MIB
+from skillyard.skill.models import Finding, Severity, SkillDocument
+from skillyard.skill.names import is_valid_name, slugify
+from skillyard.skill.paths import is_safe_segment
+
+MAX_SOURCE_BYTES: Final = 256 * MIB
+"""All skills that are taken from one source at once; they are held in memory."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FetchedSkill:
+    """One skill of a source, in memory, its bytes as they were there."""
+
+    id: str
+    """The name of the folder it will be installed as."""
+    name: str
+    description: str
+    version: str
+    bundle: Bundle
+    source: Source
+    """The source of exactly this skill: its `subpath` says where in the tree it was."""
+    resolved: str
+    """What the source meant this time: a commit, or the digest of the bytes. Empty for a folder."""
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RefusedSkill:
+    """One skill of a source that cannot be installed, and why."""
+
+    id: str
+    source: Source
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fetched:
+    source: Source
+    skills: tuple[FetchedSkill, ...] = ()
+    refused: tuple[RefusedSkill, ...] = ()
+
+
+def take_in(read: BundleRead, *, folder: str, source: Source, resolved: str = "") -> FetchedSkill | RefusedSkill:
+    """A skill from the files that were read. `folder` is the name it had in the source."""
+    skill_file = read.bundle.get(SKILL_FILE) if read.bundle is not None else None
+    if read.bundle is None or skill_file is None:
+        return RefusedSkill(id=folder, source=source, findings=read.findings)
+    parsed = parse(skill_file.data)
+    findings = (*read.findings, *parsed.findings)
+    if parsed.document is None or not parsed.valid:
+        return RefusedSkill(id=folder, source=source, findings=findings)
+    skill_id = installed_name(parsed.document.name, folder)
+    if not skill_id:
+        return refusal(folder, source, "skill-unnamed", "Neither its name nor its folder can name a folder.")
+    return FetchedSkill(
+        id=skill_id,
+        name=parsed.document.name or skill_id,
+        description=parsed.document.description,
+        version=version_of(parsed.document),
+        bundle=read.bundle,
+        source=source,
+        resolved=resolved,
+        findings=findings,
+    )
+
+
+def installed_name(name: str, folder: str) -> str:
+    """The folder a skill is installed as: its name if that is valid, else the folder it had."""
+    if is_valid_name(name):
+        return name
+    usable = is_safe_segment(folder) and not folder.startswith(".")
+    return folder if usable else slugify(name or folder)
+
+
+def version_of(document: SkillDocument) -> str:
+    for value in (document.metadata.get("version"), document.extra.get("version")):
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+    return ""
+
+
+def refusal(skill_id: str, source: Source, code: str, message: str, *, fix: str = "") -> RefusedSkill:
+    finding = Finding(code=code, severity=Severity.ERROR, message=message, fix=fix)
+    return RefusedSkill(id=skill_id, source=source, findings=(finding,))
+
+
+def is_wanted(names: Collection[str], *spellings: str) -> bool:
+    """Whether a skill that goes by these spellings is asked for; no names ask for every skill."""
+    return not names or bool({name.casefold() for name in names} & {word.casefold() for word in spellings})
+
+
+def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only: Collection[str]) -> Fetched:
+    """The skills of a source that are asked for; of two that would get the same folder, the first is kept."""
+    skills: dict[str, FetchedSkill] = {}
+    refused: list[RefusedSkill] = []
+    size = 0
+    for item in items:
+        subpath = item.source.subpath
+        spellings = (item.id, subpath, subpath.rpartition("/")[2])
+        if isinstance(item, RefusedSkill):
+            if is_wanted(only, *spellings):
+                refused.append(item)
+            continue
+        if not is_wanted(only, *spellings, item.name):
+            continue
+        first = skills.setdefault(item.id.casefold(), item)
+        if first is item:
+            size += item.bundle.size
+            check_source_size(size)
+        elif first.bundle.digest != item.bundle.digest:
+            refused.append(_duplicate(item, first))
+    return Fetched(source=source, skills=tuple(skills.values()), refused=tuple(refused))
+
+
+def check_source_size(size: int) -> None:
+    if size > MAX_SOURCE_BYTES:
+        raise LimitError(
+            f"The skills of this source have more than {MAX_SOURCE_BYTES} bytes in all.",
+            hint="Choose some of them with --skill NAME.",
+            details={"limit": MAX_SOURCE_BYTES},
+        )
+
+
+def _duplicate(item: FetchedSkill, first: FetchedSkill) -> RefusedSkill:
+    where, other = (skill.source.subpath or "the top folder" for skill in (item, first))
+    message = f"The skill in {where} has the same name as the one in {other}, with other content."
+    return refusal(
+        item.id,
+        item.source,
+        "skill-duplicate",
+        message,
+        fix=f"To install this one, name its folder: {item.source}",
+    )

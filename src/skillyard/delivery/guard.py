@@ -1,0 +1,42 @@
+"""One writer at a time: a lock between processes that change the same place."""
+
+import hashlib
+import os
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from skillyard.delivery.place import LockPlace
+from skillyard.errors import UnavailableError
+
+
+@contextmanager
+def only_writer(place: LockPlace, home: Path) -> Generator[None]:
+    """Wait until no other Skillyard process changes this place, then hold it."""
+    with _lock_file(place, home) as stream:
+        if sys.platform == "win32":
+            import msvcrt  # noqa: PLC0415 -- exists there only
+
+            stream.seek(0)
+            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl  # noqa: PLC0415 -- exists there only
+
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def _lock_file(place: LockPlace, home: Path) -> BinaryIO:
+    name = hashlib.sha256(os.fsencode(os.path.realpath(place.lock))).hexdigest()[:32]
+    path = home / "locks" / f"{name}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("ab")
+    except OSError as error:
+        raise UnavailableError(
+            f"{path} could not be written: {error.strerror}.",
+            hint="Let SKILLYARD_HOME be a folder that you may write to.",
+            details={"file": str(path)},
+        ) from error

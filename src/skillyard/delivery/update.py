@@ -1,0 +1,199 @@
+"""Planning what `skillyard update` does: upstream's news in, a person's own edits kept."""
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skillyard.delivery.add import risk_refusal
+from skillyard.delivery.depot import Depot
+from skillyard.delivery.download import Reach
+from skillyard.delivery.fetch import fetch_again
+from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
+from skillyard.delivery.lock import LockEntry, read_lock
+from skillyard.delivery.look import Kind, Look, look_at
+from skillyard.delivery.merge import Favor, merge_bundles
+from skillyard.delivery.place import LockPlace
+from skillyard.delivery.plan import BLOCKED, Act, Action, Plan, blocked
+from skillyard.delivery.source import SourceKind, is_commit
+from skillyard.errors import NotFoundError, SkillyardError
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.models import Finding, has_errors
+from skillyard.skill.scan import scan
+
+_CHOOSE = "See the differences with --dry-run; --theirs takes upstream's version, --ours keeps yours."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UpdateOptions:
+    favor: Favor = Favor.NEITHER
+    """Who wins where a person and upstream changed the same."""
+    allow_risky: bool = False
+    """Install news in which the scan found something serious."""
+    reach: Reach = field(default_factory=Reach)
+
+
+def plan_update(
+    places: Sequence[LockPlace], *, home: Path, ids: Collection[str] = (), options: UpdateOptions | None = None
+) -> Plan:
+    """What updating the skills of these places, or those of them named in `ids`, would do. Nothing is written.
+
+    Every source is asked once. One that cannot be reached leaves its skills as they are, and says so.
+    """
+    options = options or UpdateOptions()
+    tracked = [(place, entry) for place in places for entry in _tracked_entries(place, ids)]
+    missing = {skill_id.casefold() for skill_id in ids} - {entry.id.casefold() for _, entry in tracked}
+    if missing:
+        raise NotFoundError(
+            f"No installed skill is called {' or '.join(sorted(missing))}.",
+            hint="`skillyard skill check` lists what is installed; `skillyard skill adopt` tracks what is not.",
+            details={"field": "skill", "value": sorted(missing)},
+        )
+    skills = [(entry.source, entry.id) for _, entry in tracked if entry.source.kind is not SourceKind.LOCAL]
+    news = fetch_again(skills, reach=options.reach)
+    depot = Depot(home)
+    actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
+    return Plan(actions=tuple(map(_with_links, actions)))
+
+
+def _tracked_entries(place: LockPlace, ids: Collection[str]) -> Iterator[LockEntry]:
+    wanted = {skill_id.casefold() for skill_id in ids}
+    return (entry for entry in read_lock(place).entries if not wanted or entry.id.casefold() in wanted)
+
+
+def _action(
+    place: LockPlace,
+    entry: LockEntry,
+    news: FetchedSkill | RefusedSkill | SkillyardError | None,
+    depot: Depot,
+    options: UpdateOptions,
+) -> Action:
+    path = place.resolve(entry.path)
+    seen = look_at(path)
+    plain = Action(
+        act=Act.UNCHANGED,
+        id=entry.id,
+        place=place,
+        path=path,
+        seen=seen.mark,
+        found=seen.bundle,
+        before=entry,
+        after=entry,
+    )
+    if news is None:
+        return replace(plain, reason="It was made or adopted here and has no source to update from.")
+    if isinstance(news, SkillyardError):
+        return blocked(plain, Act.REFUSED, news.message, news.hint)
+    if isinstance(news, RefusedSkill):
+        first = next(finding for finding in news.findings if has_errors([finding]))
+        refused = blocked(plain, Act.REFUSED, f"Upstream's version is broken: {first.message}", first.fix)
+        return replace(refused, findings=news.findings)
+    return _Updating(plain, entry, seen, news, depot, options.favor, options.reach).gated(
+        allow_risky=options.allow_risky
+    )
+
+
+def _with_links(action: Action) -> Action:
+    """The action, which also makes the links that are missing."""
+    links = map(action.place.resolve, action.after.links if action.after else ())
+    missing = tuple(link for link in links if not os.path.lexists(link))
+    if not missing or action.act in BLOCKED:
+        return action
+    if action.act is Act.UNCHANGED:
+        return replace(action, act=Act.RECORD, links=missing, reason="A link to it was missing.")
+    return replace(action, links=missing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Updating:
+    """One installed skill and its news."""
+
+    plain: Action
+    entry: LockEntry
+    seen: Look
+    news: FetchedSkill
+    depot: Depot
+    favor: Favor
+    reach: Reach
+
+    def gated(self, *, allow_risky: bool) -> Action:
+        """The update, unless it brings something serious that was not there before."""
+        action = self._action()
+        if action.bundle is None:
+            return replace(action, findings=self.news.findings)
+        findings = _new_findings(self.depot.get(self.entry.digest) or self.seen.bundle, self.news.bundle)
+        risk = "" if allow_risky else risk_refusal(findings)
+        if risk:
+            action = blocked(action, Act.REFUSED, risk, "Read the findings; --allow-risky updates it all the same.")
+        return replace(action, findings=(*self.news.findings, *findings))
+
+    def _action(self) -> Action:
+        upstream = self.news.bundle
+        after = replace(
+            self.entry,
+            source=self.news.source.recordable,
+            digest=upstream.digest,
+            resolved=self.news.resolved,
+            version=self.news.version,
+            verified=True,
+        )
+        writing = replace(self.plain, after=after, bundle=upstream, pristine=upstream)
+        if self.seen.kind is Kind.ABSENT:
+            return replace(writing, act=Act.CREATE, reason="Its folder was missing.")
+        if self.seen.bundle is None:
+            return blocked(
+                writing,
+                Act.CONFLICT,
+                f"{self.plain.path} is not a folder that can be read as a skill.",
+                f"Move it away, then run `skillyard update {self.entry.id}` again.",
+            )
+        if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
+            return self._nothing_new(writing)
+        if self.seen.is_repository:
+            reason = f"{self.plain.path} is a git repository of its own."
+            return blocked(writing, Act.CONFLICT, reason, "Update it with git, or move it away.")
+        if self.entry.verified and self.seen.digest == self.entry.digest:
+            return replace(writing, act=Act.REPLACE)
+        return self._edited(writing, self.seen.bundle)
+
+    def _nothing_new(self, writing: Action) -> Action:
+        reason = "" if self.seen.digest == self.news.bundle.digest else "Upstream has nothing new; your edits stay."
+        kept = replace(writing, bundle=None, reason=reason)
+        if writing.after == self.entry:
+            return replace(kept, act=Act.UNCHANGED, pristine=None)
+        return replace(kept, act=Act.RECORD)
+
+    def _edited(self, writing: Action, ours: Bundle) -> Action:
+        base = (self.depot.get(self.entry.digest) or self._fetched_base()) if self.entry.verified else None
+        if base is None:
+            return self._without_base(writing)
+        merge = merge_bundles(base, ours, self.news.bundle, favor=self.favor)
+        if merge.bundle is None:
+            conflict = blocked(writing, Act.CONFLICT, "You and upstream changed the same.", _CHOOSE)
+            return replace(conflict, conflicts=merge.conflicts)
+        if merge.bundle.digest == ours.digest:
+            return replace(writing, act=Act.RECORD, bundle=None, reason="Your version has all that is new.")
+        return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason="Your edits are kept.")
+
+    def _fetched_base(self) -> Bundle | None:
+        """What was installed, from the commit it came from: on another machine than the one that installed it."""
+        if self.entry.source.kind is not SourceKind.GIT or not is_commit(self.entry.resolved):
+            return None
+        source = replace(self.entry.source, ref=self.entry.resolved, digest=self.entry.digest)
+        (base,) = fetch_again([(source, self.entry.id)], reach=self.reach).values()
+        return base.bundle if isinstance(base, FetchedSkill) else None
+
+    def _without_base(self, writing: Action) -> Action:
+        """Differences whose author nobody knows: only a person can choose."""
+        if self.favor is Favor.THEIRS:
+            return replace(writing, act=Act.REPLACE, reason="Your version goes to the trash.")
+        if self.favor is Favor.OURS:
+            return replace(writing, act=Act.RECORD, bundle=None, reason="Your version stays.")
+        reason = "It differs from upstream, and what was installed is not known here, so your edits cannot be told."
+        return blocked(writing, Act.CONFLICT, reason, _CHOOSE)
+
+
+def _new_findings(old: Bundle | None, new: Bundle) -> tuple[Finding, ...]:
+    """What the scan finds in the news and did not find in what is installed."""
+    known = {(finding.code, finding.file, finding.message) for finding in (scan(old) if old else ())}
+    return tuple(finding for finding in scan(new) if (finding.code, finding.file, finding.message) not in known)
