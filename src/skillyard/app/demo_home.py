@@ -1,0 +1,85 @@
+"""A sample home as messy as real ones: what several agents and installers leave behind in a year."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from skillyard.library.roots import Machine
+from skillyard.skill.write import generate_skill_md
+
+HANDBOOKS: Final = 9
+"""Enough long descriptions to overrun the list of skills in a prompt."""
+
+_BROKEN: Final = """\
+---
+name: invoice-check
+description: Checks invoices against orders and lists what does not match. Use it for invoices.
+
+# Check an invoice
+
+1. Read the order number on the invoice.
+2. Compare every line with the order.
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemoHome:
+    """Where the sample is, and the machine it pretends to be."""
+
+    folder: Path
+
+    @property
+    def person(self) -> Path:
+        return self.folder / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "home/shop"
+
+    @property
+    def machine(self) -> Machine:
+        return Machine(home=self.person, cwd=self.project, env={})
+
+    @property
+    def broken_file(self) -> Path:
+        return self.person / ".claude/skills/invoice-check/SKILL.md"
+
+
+def build_demo_home(folder: Path) -> DemoHome:
+    """Make the sample: a broken skill, a shadowed one, copies, a dangling link, too much text, a wrong name."""
+    home = DemoHome(folder=folder)
+    claude, codex, cursor = (home.person / name for name in (".claude/skills", ".agents/skills", ".cursor/skills"))
+    (home.person / ".codex").mkdir(parents=True)
+    (home.project / ".git").mkdir(parents=True)
+    _skill(claude, "release-notes", "Writes release notes from merged changes.", "Group changes by who notices them.")
+    _skill(codex, "release-notes", "Writes release notes from merged changes.", "Group changes by who notices them.")
+    _skill(claude, "deploy", "Deploys the shop. Use it for every release.", "Run the checks, then `make deploy`.")
+    _skill(home.project / ".claude/skills", "deploy", "Deploys the shop.", "Copy the files to the server.")
+    for number in range(1, HANDBOOKS + 1):
+        about = f"Chapter {number} of the team's handbook. " + "Use it for questions about how this team works. " * 20
+        _skill(claude, f"handbook-{number}", about.strip(), "Answer from the handbook.")
+    _broken(home)
+    (claude / "meeting-minutes").symlink_to(codex / "meeting-minutes-2024")
+    misnamed = cursor / "sql-review"
+    misnamed.mkdir(parents=True)
+    text = generate_skill_md("sql-review", "Reviews SQL for slow queries.", "Look for scans of whole tables.\n")
+    (misnamed / "README.md").write_text(text, encoding="utf-8")
+    return home
+
+
+def repair_broken(home: DemoHome) -> None:
+    """What a person does in an editor: close the frontmatter."""
+    head, _, body = _BROKEN.partition("\n\n")
+    home.broken_file.write_text(f"{head}\n---\n\n{body}", encoding="utf-8")
+
+
+def _broken(home: DemoHome) -> None:
+    home.broken_file.parent.mkdir(parents=True)
+    home.broken_file.write_text(_BROKEN, encoding="utf-8")
+
+
+def _skill(root: Path, name: str, description: str, body: str) -> None:
+    folder = root / name
+    folder.mkdir(parents=True)
+    text = generate_skill_md(name, description, f"# {name.replace('-', ' ').capitalize()}\n\n{body}\n")
+    (folder / "SKILL.md").write_text(text, encoding="utf-8")

@@ -1,0 +1,158 @@
+"""Looking over this machine and the set-up: each check says what is, and what to do about it."""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from skillyard.app.environments import active_name, all_environments
+from skillyard.app.libraries import index_dir, reach
+from skillyard.config.load import load_settings
+from skillyard.config.paths import project_config_file, user_config_file
+from skillyard.config.settings import ENV_PREFIX, Settings
+from skillyard.errors import SkillyardError
+from skillyard.library.folder import FolderLibrary
+from skillyard.library.roots import Machine
+
+_OTHER_VARIABLES: Final = frozenset({"SKILLYARD_CONFIG_DIR", "SKILLYARD_DEBUG"})
+
+
+class Status(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    status: Status
+    message: str
+    fix: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def examine() -> Iterator[Check]:
+    """Every check, one after the other."""
+    yield _ok("python", f"{platform.python_implementation()} {platform.python_version()}")
+    yield _git()
+    yield from _variables()
+    try:
+        settings = load_settings()
+    except SkillyardError as error:
+        yield Check(name="config", status=Status.FAILED, message=error.message, fix=error.hint)
+        return
+    files = [str(path) for path in (project_config_file(), user_config_file()) if path.exists()]
+    yield _ok("config", ", ".join(files) or "no file; every setting has its default")
+    yield _writable("home", settings.home, "skillyard config set home DIR")
+    yield from _environment(settings)
+    yield from _named_folders(settings)
+    yield from _roots(settings)
+
+
+def _git() -> Check:
+    found = shutil.which("git")
+    if found:
+        return _ok("git", found)
+    return Check(
+        name="git",
+        status=Status.WARNING,
+        message="git is not on the PATH; skills cannot be installed from repositories.",
+        fix="Install git.",
+    )
+
+
+def _variables() -> Iterator[Check]:
+    known = {f"{ENV_PREFIX}{key.upper()}" for key in Settings.model_fields} | _OTHER_VARIABLES
+    for name in sorted(os.environ):
+        if name.startswith(ENV_PREFIX) and name not in known:
+            yield Check(
+                name="environment variables",
+                status=Status.WARNING,
+                message=f"{name} is set, but there is no such setting.",
+                fix=f"unset {name}",
+            )
+
+
+def _writable(name: str, folder: Path, command: str) -> Check:
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return _ok(name, str(folder))
+    return Check(
+        name=name,
+        status=Status.FAILED,
+        message=f"{folder} cannot be written.",
+        fix=f"Make {existing} writable, or choose another folder: {command}",
+    )
+
+
+def _environment(settings: Settings) -> Iterator[Check]:
+    name = active_name(settings)
+    if name is None:
+        return
+    try:
+        environment = all_environments().get(name)
+    except SkillyardError as error:
+        fix = f"skillyard env create {name}, or skillyard env none"
+        yield Check(name="environment", status=Status.FAILED, message=error.message, fix=fix)
+        return
+    yield _ok("environment", f"{name} ({environment.path})")
+    for error in environment.files.errors:
+        yield Check(name="environment", status=Status.WARNING, message=error.message, fix=error.hint)
+
+
+def _named_folders(settings: Settings) -> Iterator[Check]:
+    named = {"roots": settings.roots, "document_root": (settings.document_root,)}
+    for key, folders in named.items():
+        for folder in folders:
+            if folder is not None and not folder.is_dir():
+                yield Check(
+                    name="roots",
+                    status=Status.WARNING,
+                    message=f"{folder}, named by the setting {key!r}, is no folder.",
+                    fix=f"mkdir -p {folder}, or skillyard config unset {key}",
+                )
+
+
+def _roots(settings: Settings) -> Iterator[Check]:
+    try:
+        roots = reach(settings, Machine.here())
+    except SkillyardError as error:
+        yield Check(name="roots", status=Status.FAILED, message=error.message, fix=error.hint)
+        return
+    known = [root.path for root in roots]
+    for root in roots:
+        if not os.access(root.path, os.R_OK | os.X_OK):
+            yield Check(
+                name="roots",
+                status=Status.FAILED,
+                message=f"{root.label} cannot be read.",
+                fix=f"chmod u+rx {root.path}",
+            )
+            continue
+        library = FolderLibrary(
+            root.path, index_dir=index_dir(settings), known_roots=known, max_depth=settings.max_depth
+        )
+        catalog = library.catalog()
+        found = f"{root.label}: {len(catalog.entries):,} skills"
+        if catalog.problems:
+            yield Check(
+                name="roots",
+                status=Status.WARNING,
+                message=f"{found}, {len(catalog.problems):,} that cannot be used.",
+                fix="skillyard audit",
+            )
+        else:
+            yield _ok("roots", found)
+
+
+def _ok(name: str, message: str) -> Check:
+    return Check(name=name, status=Status.OK, message=message)

@@ -1,0 +1,59 @@
+"""Environments as the settings see them: which one counts, and making another one count."""
+
+from typing import TYPE_CHECKING, Any
+
+from skillyard.config.load import load_settings, setting_origins
+from skillyard.config.paths import config_dir
+from skillyard.library.environments import Environment, Environments
+
+if TYPE_CHECKING:
+    from skillyard.config.settings import Settings
+
+ACTIVE = "active_environment"
+
+
+def all_environments() -> Environments:
+    return Environments(config_dir())
+
+
+def active_name(settings: "Settings") -> str | None:
+    """The environment in use: the setting, else what another program's file names."""
+    return settings.active_environment or all_environments().active_name()
+
+
+def use(name: str | None) -> str:
+    """Make an environment the active one, or none. What still overrules that is returned, if anything."""
+    all_environments().switch(name)
+    if active_name(load_settings()) == name:
+        return ""
+    return setting_origins()[ACTIVE]
+
+
+def summary(environment: Environment, *, active: str | None) -> dict[str, Any]:
+    return {
+        "name": environment.name,
+        "active": environment.name == active,
+        "path": str(environment.path),
+        "description": environment.files.description,
+        "skills": len(environment.list_skills()),
+    }
+
+
+def detail(environment: Environment, *, active: str | None) -> dict[str, Any]:
+    """Everything there is to show. Keys that a model's settings may hold are not among it."""
+    files = environment.files
+    return {
+        **summary(environment, active=active),
+        "model": files.model,
+        "models": [model.spec for model in files.models],
+        "agents": [
+            {"id": agent.id, "name": agent.name, "role": agent.role, "goal": agent.goal, "model": agent.model}
+            for agent in files.agents
+        ],
+        "skills": [info._asdict() for info in environment.list_skills()],
+        "problems": [
+            {**problem._asdict(), "findings": [finding.as_dict() for finding in problem.findings]}
+            for problem in environment.problems
+        ],
+        "errors": [error.as_dict() for error in files.errors],
+    }

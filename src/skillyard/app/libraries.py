@@ -1,0 +1,90 @@
+"""Which library a command means: named folders, an environment, or all that is in reach from here."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from skillyard.app.environments import active_name, all_environments
+from skillyard.config.paths import config_dir
+from skillyard.errors import NotFoundError
+from skillyard.library.agents import Scope
+from skillyard.library.builtin import builtin_root
+from skillyard.library.environments import FOLDER, SKILLS, check_environment_name
+from skillyard.library.folder import FolderLibrary
+from skillyard.library.roots import Configured, Machine, Root, discover_roots, label_of
+from skillyard.library.switches import WithSwitches, load_switches
+from skillyard.skill.library import Layered
+
+if TYPE_CHECKING:
+    from skillyard.config.settings import Settings
+
+BUILTIN: Final = "built-in"
+
+
+def index_dir(settings: "Settings") -> Path:
+    """Where the indexes of folders are kept."""
+    return settings.home / "index"
+
+
+def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None) -> Layered:
+    """The named folders and the named environment; without either, everything in reach from here."""
+    machine = Machine.here()
+    everything = reach(settings, machine)
+    chosen = _chosen(machine, roots, environment) if roots or environment else everything
+    known = [root.path for root in (*chosen, *everything)]
+    switches = load_switches(config_dir())
+    return Layered(
+        WithSwitches(
+            FolderLibrary(
+                root.path,
+                label=root.label,
+                index_dir=index_dir(settings),
+                known_roots=known,
+                max_depth=settings.max_depth,
+            ),
+            switches,
+            root=root.path,
+        )
+        for root in chosen
+    )
+
+
+def configured_roots(settings: "Settings") -> Configured:
+    """The folders of skills that the settings name."""
+    active = active_name(settings)
+    return Configured(
+        extra=settings.roots,
+        environment=_skills_of(active) if active else None,
+        document_root=settings.document_root,
+        builtin=builtin_root(),
+    )
+
+
+def reach(settings: "Settings", machine: Machine) -> tuple[Root, ...]:
+    """Every folder of skills that counts here, the strongest first."""
+    roots = discover_roots(machine, configured_roots(settings))
+    # Where the package happens to be installed tells a person nothing.
+    return tuple(replace(root, label=BUILTIN) if root.scope is Scope.BUILTIN else root for root in roots)
+
+
+def _skills_of(environment: str) -> Path:
+    # One that is not there has no skills; `doctor` says so. A name that is a path is refused: a project's
+    # file could name any folder.
+    return config_dir() / FOLDER / check_environment_name(environment) / SKILLS
+
+
+def _chosen(machine: Machine, roots: Sequence[Path], environment: str | None) -> list[Root]:
+    chosen: list[Root] = []
+    for path in roots:
+        if not path.is_dir():
+            raise NotFoundError(
+                f"There is no folder {str(path)!r}.",
+                hint="Give a folder that holds skills.",
+                details={"root": str(path)},
+            )
+        chosen.append(Root(path=path.absolute(), label=label_of(path.absolute(), home=machine.home), scope=Scope.EXTRA))
+    if environment:
+        path = all_environments().get(environment).skills_dir
+        chosen.append(Root(path=path, label=label_of(path, home=machine.home), scope=Scope.ENVIRONMENT))
+    return chosen

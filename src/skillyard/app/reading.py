@@ -1,0 +1,109 @@
+"""One skill of a library, read whole: what `show` prints and the server answers."""
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from skillyard.errors import InputError, NotFoundError
+from skillyard.library.regular import read_regular
+from skillyard.library.switches import Disabled, WithSwitches
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.library import Layered, Library, SkillEntry
+from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+from skillyard.skill.models import Finding, Severity, SkillDocument
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SkillView:
+    """A skill with its text, its files and what there is to say about them."""
+
+    entry: SkillEntry
+    document: SkillDocument
+    findings: tuple[Finding, ...]
+    bundle: Bundle | None
+    """None when its files cannot be taken as they are; the findings say why."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The skill as JSON has it."""
+        document = self.document
+        return {
+            **self.entry._asdict(),
+            "license": document.license,
+            "compatibility": document.compatibility,
+            "metadata": document.metadata,
+            "allowed_tools": list(document.allowed_tools),
+            "tags": list(document.tags),
+            "frontmatter": document.fields,
+            "body": document.body,
+            "digest": self.bundle.digest if self.bundle else "",
+            "files": file_list(self.bundle),
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
+
+
+def file_list(bundle: Bundle | None) -> list[dict[str, Any]]:
+    return [{"path": file.path, "bytes": len(file.data), "executable": file.executable} for file in bundle or ()]
+
+
+def find_entry(library: Library, wanted: str) -> SkillEntry:
+    """The skill of that id or name; when it cannot be had, the error says why and what is near."""
+    catalog = library.catalog()
+    entry = catalog.find(wanted)
+    if entry is not None:
+        return entry
+    folded = wanted.casefold()
+    for problem in catalog.problems:
+        if problem.id.casefold() == folded:
+            raise InputError(
+                f"The skill {problem.id!r} is there but cannot be used: {problem.location}",
+                hint=problem.findings[0].fix if problem.findings else "",
+                details={"findings": [finding.as_dict() for finding in problem.findings]},
+            )
+    for disabled in _disabled(library):
+        if folded in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
+            raise NotFoundError(
+                f"The skill {disabled.entry.id!r} is switched off ({disabled.by}).",
+                hint=f"Turn it on: skillyard skill enable {disabled.entry.id}",
+                details={"skill": wanted},
+            )
+    ids = [entry.id for entry in catalog.entries]
+    near = difflib.get_close_matches(folded, ids, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else "`skillyard list` shows what is there."
+    raise NotFoundError(f"There is no skill {wanted!r} here.", hint=hint, details={"skill": wanted})
+
+
+def read_skill(library: Library, wanted: str) -> SkillView:
+    """The skill of that id or name, read now."""
+    entry = find_entry(library, wanted)
+    parsed = library.read(entry)
+    if parsed.document is None:
+        raise InputError(
+            f"The skill {entry.id!r} can no longer be read: {entry.location}",
+            hint=f"`skillyard validate {entry.location}` says what is wrong.",
+            details={"findings": [finding.as_dict() for finding in parsed.findings]},
+        )
+    bundle, trouble = _bundle(library, entry)
+    return SkillView(entry=entry, document=parsed.document, findings=(*parsed.findings, *trouble), bundle=bundle)
+
+
+def read_source(library: Library, wanted: str) -> tuple[SkillEntry, bytes]:
+    """The skill of that id or name and its `SKILL.md`, byte for byte."""
+    entry = find_entry(library, wanted)
+    return entry, read_regular(os.path.realpath(entry.location), MAX_SKILL_MD_BYTES)
+
+
+def _disabled(library: Library) -> Iterator[Disabled]:
+    for part in library.libraries if isinstance(library, Layered) else (library,):
+        if isinstance(part, WithSwitches):
+            yield from part.disabled
+
+
+def _bundle(library: Library, entry: SkillEntry) -> tuple[Bundle | None, tuple[Finding, ...]]:
+    # The text of a skill is worth showing even when some file beside it is unfit to ship.
+    try:
+        return library.bundle(entry), ()
+    except InputError as error:
+        finding = Finding(code=error.code, severity=Severity.ERROR, message=error.message, fix=error.hint)
+        return None, (finding,)

@@ -1,0 +1,99 @@
+"""Every setting, its meaning, its limits and its default."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    InitSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from skillyard.config.files import read_config_file
+from skillyard.config.paths import default_home, project_config_file, user_config_file
+
+ENV_PREFIX: Final = "SKILLYARD_"
+DOCUMENT_ROOT: Final = "DOCUMENT_ROOT"
+"""The variable by which other programs already name the folder that holds `skills/`."""
+
+
+class Settings(BaseSettings):
+    """What a person can set: by flag, environment, project file or user file, first one wins."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
+    )
+
+    home: Path = Field(default_factory=default_home, description="Where Skillyard keeps its own data.")
+    roots: Annotated[tuple[Path, ...], NoDecode] = Field(
+        default=(), description="Further folders to read skills from, before the well-known ones."
+    )
+    document_root: Path | None = Field(
+        default=None, description="A folder whose `skills/` is one more place to read skills from."
+    )
+    active_environment: str | None = Field(
+        default=None, min_length=1, description="The environment whose skills and agents are in use."
+    )
+    max_depth: int = Field(default=5, ge=1, le=32, description="How deep below a root skills are looked for.")
+    prompt_budget: int = Field(
+        default=8000, ge=0, description="Characters that the skill list may take in an agent's prompt."
+    )
+    host: str = Field(default="127.0.0.1", min_length=1, description="The address `skillyard serve` binds.")
+    port: int = Field(default=8321, ge=0, le=65535, description="The port of `skillyard serve`; 0 picks one.")
+
+    @field_validator("roots", mode="before")
+    @classmethod
+    def _split_roots(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
+        return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+
+    @field_validator("home", "document_root", "roots")
+    @classmethod
+    def _absolute(cls, value: Path | tuple[Path, ...] | None) -> Path | tuple[Path, ...] | None:
+        if isinstance(value, tuple):
+            return tuple(path.expanduser().absolute() for path in value)
+        return value and value.expanduser().absolute()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 -- the signature is pydantic-settings'
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (
+            init_settings,
+            VariableSource(settings_cls),
+            FileSource(settings_cls, project_config_file()),
+            FileSource(settings_cls, user_config_file()),
+        )
+
+
+class VariableSource(EnvSettingsSource):
+    """`SKILLYARD_*` from the environment, and `DOCUMENT_ROOT` under its own name."""
+
+    def __call__(self) -> dict[str, Any]:
+        values = super().__call__()
+        foreign = os.environ.get(DOCUMENT_ROOT)
+        if foreign:
+            values.setdefault("document_root", foreign)
+        return values
+
+    def variable(self, key: str) -> str:
+        """The name of the variable that gave `key` its value."""
+        own = f"{ENV_PREFIX}{key.upper()}"
+        return own if os.environ.get(own) or key != "document_root" else DOCUMENT_ROOT
+
+
+class FileSource(InitSettingsSource):
+    """One configuration file; a file that is not there gives nothing."""
+
+    def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
+        self.path = path
+        super().__init__(settings_cls, init_kwargs=read_config_file(path, keys=Settings.model_fields))

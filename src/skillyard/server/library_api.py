@@ -1,0 +1,73 @@
+"""The folder library over HTTP, read-only."""
+
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+
+from skillyard.app.finding import find_skills
+from skillyard.app.reading import find_entry, read_skill
+from skillyard.errors import NotFoundError
+from skillyard.server.models import Failure, SkillDetail, SkillSummary, Success, SuccessList
+from skillyard.skill.library import Library
+
+router = APIRouter(
+    prefix="/api/v1/library", tags=["library"], responses={404: {"model": Failure}, 422: {"model": Failure}}
+)
+
+
+def _library(request: Request) -> Library:
+    return request.app.state.library
+
+
+Source = Annotated[Library, Depends(_library)]
+
+
+@router.get("/skills")
+def list_skills(
+    library: Source,
+    q: Annotated[str, Query(max_length=2000, description="Find skills for this; empty lists all.")] = "",
+    limit: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 100,
+) -> SuccessList[SkillSummary]:
+    """The skills in reach, ordered by id, or by how well they fit the query."""
+    if q.strip():
+        found = find_skills(library, q, limit=limit)
+        skills = [SkillSummary(**match.entry._asdict(), score=match.score) for match in found]
+        return SuccessList(data=skills, total=len(skills))
+    entries = library.catalog().entries
+    return SuccessList(data=[SkillSummary(**entry._asdict()) for entry in entries[:limit]], total=len(entries))
+
+
+@router.get("/skills/{skill_id}")
+def get_skill(skill_id: str, library: Source) -> Success[SkillDetail]:
+    """One skill: its document, its files and the findings about it."""
+    view: dict[str, Any] = read_skill(library, skill_id).as_dict()
+    return Success(data=SkillDetail(**view))
+
+
+@router.get("/skills/{skill_id}/files/{path:path}", response_class=Response)
+def get_file(skill_id: str, path: str, library: Source) -> Response:
+    """The bytes of one file, never as something a browser would run."""
+    entry = find_entry(library, skill_id)
+    file = library.bundle(entry).get(path)
+    if file is None:
+        raise NotFoundError(
+            f"The skill {entry.id!r} has no file {path!r}.",
+            hint=f"/api/v1/library/skills/{quote(entry.id)} lists its files.",
+            details={"skill": entry.id, "path": path},
+        )
+    if _is_text(file.data):
+        return Response(file.data, media_type="text/plain; charset=utf-8")
+    name = quote(path.rpartition("/")[2])
+    return Response(
+        file.data,
+        media_type="application/octet-stream",
+        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
+    )
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        return "\0" not in data.decode()
+    except UnicodeDecodeError:
+        return False

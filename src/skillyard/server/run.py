@@ -1,0 +1,60 @@
+"""Running the server: one socket, bound before anything is promised."""
+
+import contextlib
+import errno
+import socket
+
+from fastapi import FastAPI
+
+from skillyard.errors import ConflictError, NotAllowedError, UsageError
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; what is in the way is named together with the fix."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageError(
+            f"The host {host!r} means no address.",
+            hint="Use 127.0.0.1, ::1 or localhost.",
+            details={"host": host},
+        ) from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise _bind_error(error, host, port) from error
+    return listener
+
+
+def address_of(listener: socket.socket) -> str:
+    """The URL under which a bound socket is reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(app: FastAPI, listener: socket.socket) -> None:
+    """Serve until interrupted."""
+    import uvicorn  # noqa: PLC0415 -- only a running server needs it
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    with contextlib.suppress(KeyboardInterrupt):  # the way a person stops it
+        server.run(sockets=[listener])
+
+
+def _bind_error(error: OSError, host: str, port: int) -> ConflictError | NotAllowedError | UsageError:
+    details = {"host": host, "port": port}
+    if error.errno == errno.EADDRINUSE:
+        return ConflictError(
+            f"Port {port} on {host} is in use.",
+            hint=f"Stop what uses it, or choose another: skillyard serve --port {port + 1}",
+            details=details,
+        )
+    if error.errno in {errno.EACCES, errno.EPERM}:
+        return NotAllowedError(
+            f"Port {port} on {host} needs more rights.", hint="Use a port above 1023.", details=details
+        )
+    return UsageError(f"The address {host} cannot be bound: {error.strerror}.", hint="Use 127.0.0.1.", details=details)

@@ -1,0 +1,61 @@
+import pytest
+
+from skillyard.config.files import read_config_file, write_key
+from skillyard.errors import InputError
+
+KEYS = ("port", "host", "active_environment")
+
+
+def test_writing_a_key_keeps_comments_and_order(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text("# mine\nport = 1  # the port\n\nhost = 'a'\n")
+    write_key(path, "port", 2)
+    assert path.read_text() == "# mine\nport = 2  # the port\n\nhost = 'a'\n"
+
+
+def test_writing_makes_the_file_and_its_folder(tmp_path):
+    path = tmp_path / "deep/config.toml"
+    write_key(path, "port", 2)
+    assert read_config_file(path, keys=KEYS) == {"port": 2}
+    assert [child.name for child in path.parent.iterdir()] == ["config.toml"]
+
+
+def test_a_key_in_its_second_spelling_is_written_in_place(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text('activeEnvironment = "work"\n')
+    write_key(path, "active_environment", "play")
+    assert path.read_text() == 'activeEnvironment = "play"\n'
+    write_key(path, "active_environment", None)
+    assert path.read_text() == ""
+
+
+def test_taking_out_what_is_not_there_changes_nothing(tmp_path):
+    path = tmp_path / "config.toml"
+    write_key(path, "port", None)
+    assert not path.exists()
+
+
+def test_a_broken_file_is_left_alone(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text("port = ")
+    with pytest.raises(InputError, match="cannot be edited"):
+        write_key(path, "port", 2)
+    assert path.read_text() == "port = "
+
+
+def test_a_linked_file_stays_a_link_and_keeps_its_mode(tmp_path):
+    real = tmp_path / "real.toml"
+    real.write_text("port = 1\n")
+    real.chmod(0o640)
+    link = tmp_path / "config.toml"
+    link.symlink_to(real)
+    write_key(link, "port", 2)
+    assert link.is_symlink()
+    assert real.read_text() == "port = 2\n"
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_bytes(b"\xef\xbb\xbfport = 1")
+    assert read_config_file(path, keys=KEYS) == {"port": 1}

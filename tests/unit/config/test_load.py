@@ -1,0 +1,136 @@
+from pathlib import Path
+
+import pytest
+
+from skillyard.config.load import load_settings, parse_value, setting_origins
+from skillyard.config.paths import project_config_file, user_config_file
+from skillyard.errors import InputError
+from skillyard.skill.limits import MAX_FOLDER_DEPTH
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_each_layer_is_stronger_than_the_one_below(monkeypatch):
+    assert load_settings().port == 8321
+    user = write(user_config_file(), "port = 1001")
+    assert (load_settings().port, setting_origins()["port"]) == (1001, str(user))
+    project = write(project_config_file(), "port = 1002")
+    assert (load_settings().port, setting_origins()["port"]) == (1002, str(project))
+    monkeypatch.setenv("SKILLYARD_PORT", "1003")
+    assert (load_settings().port, setting_origins()["port"]) == (1003, "env SKILLYARD_PORT")
+    assert load_settings({"port": 1004}).port == 1004
+    assert setting_origins({"port": 1004})["port"] == "flag --port"
+
+
+def test_a_flag_that_was_not_given_changes_nothing(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_HOST", "localhost")
+    assert load_settings({"host": None}).host == "localhost"
+    assert setting_origins({"host": None})["host"] == "env SKILLYARD_HOST"
+
+
+def test_an_empty_variable_counts_as_not_set(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_PORT", "")
+    monkeypatch.setenv("DOCUMENT_ROOT", "")
+    assert load_settings().port == 8321
+    assert load_settings().document_root is None
+
+
+def test_the_default_depth_is_the_limit_of_the_format():
+    assert load_settings().max_depth == MAX_FOLDER_DEPTH
+
+
+def test_the_document_root_is_also_read_from_its_common_variable(monkeypatch):
+    monkeypatch.setenv("DOCUMENT_ROOT", "/srv/documents")
+    assert load_settings().document_root == Path("/srv/documents")
+    assert setting_origins()["document_root"] == "env DOCUMENT_ROOT"
+    monkeypatch.setenv("SKILLYARD_DOCUMENT_ROOT", "/srv/own")
+    assert load_settings().document_root == Path("/srv/own")
+    assert setting_origins()["document_root"] == "env SKILLYARD_DOCUMENT_ROOT"
+
+
+def test_the_active_environment_has_a_second_spelling_in_files():
+    write(user_config_file(), 'activeEnvironment = "work"')
+    assert load_settings().active_environment == "work"
+
+
+def test_a_key_in_both_spellings_is_refused():
+    path = write(user_config_file(), 'activeEnvironment = "work"\nactive_environment = "play"')
+    with pytest.raises(InputError, match="twice") as caught:
+        load_settings()
+    assert str(path) in caught.value.message
+
+
+def test_paths_in_a_file_are_relative_to_it_and_know_the_tilde(tmp_path):
+    write(project_config_file(), 'roots = ["skills", "~/more", "/abs"]\nhome = "data"')
+    settings = load_settings()
+    here = project_config_file().parent
+    assert settings.roots == (here / "skills", tmp_path / "person/more", Path("/abs"))
+    assert settings.home == here / "data"
+
+
+def test_roots_in_the_environment_are_separated_like_path(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ROOTS", "/a:relative:")
+    assert load_settings().roots == (Path("/a"), Path.cwd() / "relative")
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [("prot = 1", "'port'"), ("promptbudget = 1", "'prompt_budget'"), ("zzz = 1", "active_environment")],
+)
+def test_an_unknown_key_in_a_file_names_file_key_and_nearest(text, nearest):
+    path = write(project_config_file(), text)
+    with pytest.raises(InputError) as caught:
+        load_settings()
+    assert str(path) in caught.value.message
+    assert repr(text.split()[0]) in caught.value.message
+    assert nearest in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["port = ", "port = 1\nport = 2", "[" * 5000])
+def test_a_file_that_is_no_toml_is_named(text):
+    path = write(user_config_file(), text)
+    with pytest.raises(InputError, match="not valid TOML") as caught:
+        load_settings()
+    assert caught.value.details["file"] == str(path)
+
+
+def test_a_file_that_is_no_utf8_is_named():
+    path = user_config_file()
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"host = '\xff'")
+    with pytest.raises(InputError, match="not UTF-8"):
+        load_settings()
+
+
+def test_a_wrong_value_names_setting_value_limit_and_origin():
+    path = write(user_config_file(), "port = 70000")
+    with pytest.raises(InputError) as caught:
+        load_settings()
+    for part in ("'port'", "70000", "65535", str(path)):
+        assert part in caught.value.message
+    assert "skillyard config set port" in caught.value.hint
+
+
+def test_a_typed_value_becomes_what_the_file_holds():
+    assert parse_value("port", "99") == 99
+    assert parse_value("roots", "/a:/b") == ["/a", "/b"]
+    with pytest.raises(InputError):
+        parse_value("prompt_budget", "many")
+
+
+def test_checking_one_value_does_not_look_at_broken_files():
+    write(user_config_file(), "port = 'broken'")
+    assert parse_value("port", "99") == 99
+
+
+def test_every_setting_is_documented():
+    from skillyard.config.settings import Settings
+
+    page = (Path(__file__).parents[3] / "docs/configuration.md").read_text()
+    for name, field in Settings.model_fields.items():
+        assert f"| `{name}` | `SKILLYARD_{name.upper()}`" in page
+        assert field.description in page

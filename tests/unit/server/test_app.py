@@ -1,0 +1,184 @@
+import json
+
+import pytest
+from fastapi.testclient import TestClient
+
+from skillyard.library.folder import FolderLibrary
+from skillyard.server.app import create_app
+from skillyard.skill.library import Layered
+
+TEXT = "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n"
+
+
+@pytest.fixture
+def root(tmp_path):
+    skills = {"pdf-tables": "Extracts tables from PDF files.", "한국어-번역": "한국어 문서를 번역합니다."}
+    for name, description in skills.items():
+        folder = tmp_path / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(TEXT.format(name=name, description=description))
+    scripts = tmp_path / "skills/pdf-tables/scripts"
+    scripts.mkdir()
+    (scripts / "run.html").write_text("<script>alert(1)</script>")
+    (scripts / "data.bin").write_bytes(b"\x00\xff")
+    broken = tmp_path / "skills/broken"
+    broken.mkdir()
+    (broken / "SKILL.md").write_text("no frontmatter")
+    return tmp_path / "skills"
+
+
+@pytest.fixture
+def client(root):
+    app = create_app(Layered([FolderLibrary(root, label="test")]))
+    return TestClient(app, base_url="http://127.0.0.1:8321", raise_server_exceptions=False)
+
+
+def test_the_index_links_to_what_there_is(client):
+    links = client.get("/").json()["data"]
+    for link in links.values():
+        assert client.get(link).status_code == 200
+
+
+def test_health_answers(client):
+    body = client.get("/healthz").json()
+    assert body["success"] is True
+    assert body["data"]["status"] == "ok"
+
+
+def test_the_contract_is_published_and_no_page_loads_foreign_scripts(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert "/api/v1/library/skills/{skill_id}/files/{path}" in paths
+    assert client.get("/docs").status_code == 404
+    assert client.get("/redoc").status_code == 404
+
+
+def test_skills_are_listed_by_id_without_the_broken_one(client):
+    body = client.get("/api/v1/library/skills").json()
+    assert [skill["id"] for skill in body["data"]] == ["pdf-tables", "한국어-번역"]
+    assert body["total"] == 2
+    assert set(body["data"][0]) >= {"id", "name", "description", "location", "source"}
+
+
+def test_a_limit_shortens_the_list_and_the_total_says_so(client):
+    body = client.get("/api/v1/library/skills", params={"limit": 1}).json()
+    assert len(body["data"]) == 1
+    assert body["total"] == 2
+
+
+def test_skills_are_found_in_any_language(client):
+    assert [s["id"] for s in client.get("/api/v1/library/skills?q=pdf+tables").json()["data"]] == ["pdf-tables"]
+    found = client.get("/api/v1/library/skills", params={"q": "번역"}).json()["data"]
+    assert [skill["id"] for skill in found] == ["한국어-번역"]
+    assert found[0]["score"] > 0
+    assert client.get("/api/v1/library/skills?q=zebra").json()["data"] == []
+
+
+def test_one_skill_carries_document_files_and_findings(client):
+    data = client.get("/api/v1/library/skills/PDF-Tables").json()["data"]
+    assert data["id"] == "pdf-tables"
+    assert data["body"].strip() == "# pdf-tables"
+    assert [file["path"] for file in data["files"]] == ["SKILL.md", "scripts/data.bin", "scripts/run.html"]
+    assert data["digest"].startswith("sha256:")
+    assert data["findings"] == []
+
+
+def test_a_skill_with_an_unfit_file_is_still_shown(client, root):
+    (root / "pdf-tables/link").symlink_to("/etc/passwd")
+    data = client.get("/api/v1/library/skills/pdf-tables").json()["data"]
+    assert data["body"]
+    assert data["files"] == []
+    assert data["findings"]
+
+
+def test_a_change_on_disk_is_seen_at_once(client, root):
+    assert client.get("/api/v1/library/skills/new").status_code == 404
+    (root / "new").mkdir()
+    (root / "new/SKILL.md").write_text(TEXT.format(name="new", description="Is new."))
+    assert client.get("/api/v1/library/skills/new").json()["data"]["description"] == "Is new."
+
+
+def test_a_file_is_served_as_plain_text_that_no_browser_runs(client):
+    answer = client.get("/api/v1/library/skills/pdf-tables/files/scripts/run.html")
+    assert answer.text == "<script>alert(1)</script>"
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in answer.headers["content-security-policy"]
+
+
+def test_bytes_are_served_as_a_download(client):
+    answer = client.get("/api/v1/library/skills/pdf-tables/files/scripts/data.bin")
+    assert answer.content == b"\x00\xff"
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert answer.headers["content-disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize(
+    "path", ["../../../etc/passwd", "..%2f..%2fetc/passwd", "%2fetc/passwd", "none.md", "scripts", ""]
+)
+def test_no_path_leads_out_of_a_skill(client, path):
+    answer = client.get(f"/api/v1/library/skills/pdf-tables/files/{path}")
+    assert answer.status_code == 404
+    assert answer.json()["success"] is False
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/api/v1/library/skills/none", 404, "not_found"),
+        ("GET", "/api/v1/library/skills/broken", 422, "invalid_input"),
+        ("GET", "/api/v1/library/skills?limit=0", 422, "invalid_input"),
+        ("GET", "/api/v1/library/skills?limit=x", 422, "invalid_input"),
+        ("POST", "/api/v1/library/skills", 405, "usage"),
+        ("DELETE", "/", 405, "usage"),
+    ],
+)
+def test_every_error_has_one_shape(client, method, path, status, code):
+    answer = client.request(method, path)
+    assert answer.status_code == status
+    body = answer.json()
+    assert body["success"] is False
+    assert set(body["error"]) == {"code", "message", "hint", "details"}
+    assert body["error"]["code"] == code
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_an_unexpected_failure_has_the_same_shape_and_says_nothing_inside(root, monkeypatch):
+    library = FolderLibrary(root)
+    monkeypatch.setattr(library, "catalog", lambda: 1 / 0)
+    client = TestClient(create_app(library), base_url="http://localhost", raise_server_exceptions=False)
+    answer = client.get("/api/v1/library/skills")
+    assert answer.status_code == 500
+    assert answer.json()["error"]["code"] == "internal"
+    assert "division" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8321", "localhost:1", "LOCALHOST", "[::1]:8321", "127.9.9.9"])
+def test_requests_that_name_this_machine_pass(client, host):
+    assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "", "[::2]", "0x7f.1"],
+)
+def test_requests_under_another_name_are_refused(client, host):
+    answer = client.get("/healthz", headers={"host": host})
+    assert answer.status_code == 403
+    assert answer.json()["error"]["code"] == "not_allowed"
+
+
+def test_a_server_for_others_takes_any_name(root):
+    client = TestClient(create_app(FolderLibrary(root), loopback_only=False), base_url="http://yard.example")
+    assert client.get("/healthz").status_code == 200
+
+
+def test_a_file_name_that_is_no_utf8_does_not_hide_the_other_skills(client, root):
+    odd = root / b"odd\xff".decode("utf-8", "surrogateescape") / "inner"
+    odd.mkdir(parents=True)
+    (odd / "SKILL.md").write_text(TEXT.format(name="inner", description="Lies deep."))
+    answer = client.get("/api/v1/library/skills")
+    assert answer.status_code == 200
+    assert {skill["id"] for skill in answer.json()["data"]} >= {"pdf-tables", "inner"}
+    json.dumps(answer.json()).encode()
