@@ -1,0 +1,7 @@
+"""`python -m skillyard`."""
+
+import sys
+
+from skillyard.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,90 @@
+"""`skillyard config`: what is set, where it comes from, and setting it."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from skillyard.cli.output import Answer
+from skillyard.cli.text import print_rows
+from skillyard.config.files import known_key, write_key
+from skillyard.config.load import load_settings, parse_value, plain, setting_origins
+from skillyard.config.paths import config_dir, project_config_file, user_config_file
+from skillyard.config.settings import Settings
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting's name.")]
+Project = Annotated[bool, typer.Option("--project", help="Use ./skillyard.toml, not your own file.")]
+
+
+def show(
+    *, origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False
+) -> Answer:
+    """All settings, and where each comes from."""
+    settings = load_settings()
+    origins = setting_origins()
+    values = {key: plain(getattr(settings, key)) for key in origins}
+
+    def text(console: Console) -> None:
+        print_rows(
+            console,
+            [(key, _written(value), *([origins[key]] if origin else [])) for key, value in values.items()],
+        )
+
+    document: dict[str, object] = {"settings": values}
+    return Answer(document={**document, "origins": origins} if origin else document, text=text)
+
+
+def get(key: Key) -> Answer:
+    """The value of one setting."""
+    name = known_key(key, keys=Settings.model_fields)
+    value = plain(getattr(load_settings(), name))
+    return Answer(
+        document={"key": name, "value": value, "origin": setting_origins()[name]},
+        text=lambda console: console.print(_written(value)),
+    )
+
+
+def set_value(
+    key: Key,
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The new value.")],
+    *,
+    project: Project = False,
+) -> Answer:
+    """Write one setting to a file."""
+    name = known_key(key, keys=Settings.model_fields)
+    path = project_config_file() if project else user_config_file()
+    parsed = parse_value(name, value)
+    write_key(path, name, parsed)
+    return Answer(
+        document={"key": name, "value": parsed, "file": str(path)},
+        text=lambda console: console.print(f"{name} = {_written(parsed)}  ({path})"),
+    )
+
+
+def unset(key: Key, *, project: Project = False) -> Answer:
+    """Take one setting out of a file."""
+    name = known_key(key, keys=Settings.model_fields)
+    path = project_config_file() if project else user_config_file()
+    write_key(path, name, None)
+    return Answer(
+        document={"key": name, "value": None, "file": str(path)},
+        text=lambda console: console.print(f"{name} is no longer set in {path}"),
+    )
+
+
+def path() -> Answer:
+    """Where settings and data are kept."""
+    places = {
+        "config_dir": str(config_dir()),
+        "user_file": str(user_config_file()),
+        "project_file": str(project_config_file()),
+        "home": str(load_settings().home),
+    }
+
+    return Answer(document=places, text=lambda console: print_rows(console, list(places.items())))
+
+
+def _written(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    return "" if value is None else str(value)

@@ -1,0 +1,83 @@
+"""`skillyard demo`."""
+
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.demo import Step, look, put_right
+from skillyard.app.demo_home import DemoHome, build_demo_home
+from skillyard.cli.audit import print_agent, print_issues
+from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.text import FAINT
+from skillyard.library.audit_model import AuditReport
+
+
+def demo(
+    context: typer.Context,
+    *,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the sample home to look around in.")] = False,
+) -> Answer:
+    """See a messy home audited and fixed.
+
+    A sample home is made in a temporary folder and put right with the commands that the audit suggests. It
+    needs no key, network or account, and touches nothing of yours.
+    """
+    sink = sink_of(context)
+    with _sample(keep=keep) as home:
+        before = look(home)
+        sink.stream(lambda console: _print_report(console, home, before, "A home after a year with three agents:"))
+        steps: list[Step] = []
+        for step in put_right(home):
+            steps.append(step)
+            sink.stream(lambda console: _print_step(console, home, steps[-1]))
+        after = look(home)
+        sink.stream(lambda console: _print_report(console, home, after, "\nThe same home now:"))
+        where = f"The sample is in {home.folder}." if keep else "The sample is gone again. Yours: run `skillyard`."
+    return Answer(
+        document={
+            "folder": str(home.folder) if keep else None,
+            "before": before.as_dict(),
+            "steps": [step.as_dict() for step in steps],
+            "after": after.as_dict(),
+        },
+        text=lambda console: console.print(where, soft_wrap=True),
+    )
+
+
+@contextmanager
+def _sample(*, keep: bool) -> Generator[DemoHome]:
+    folder = Path(tempfile.mkdtemp(prefix="skillyard-demo-")).resolve()
+    try:
+        yield build_demo_home(folder)
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
+
+
+def _print_report(console: Console, home: DemoHome, report: AuditReport, title: str) -> None:
+    console.print(Text(f"{title}\n", "bold"))
+    for view in report.agents:
+        print_agent(console, view)
+    issues = [
+        replace(issue, message=_short(home, issue.message), fix=_short(home, issue.fix), path=_short(home, issue.path))
+        for issue in report.issues
+    ]
+    print_issues(console, issues)
+
+
+def _print_step(console: Console, home: DemoHome, step: Step) -> None:
+    console.print(Text(f"\n$ {_short(home, step.command)}", "bold cyan"), soft_wrap=True)
+    for line in _short(home, step.output).splitlines():
+        console.print(Text(f"  {line}", FAINT), soft_wrap=True)
+
+
+def _short(home: DemoHome, text: str) -> str:
+    return text.replace(str(home.person), "~").replace(str(home.folder), "…")

@@ -1,0 +1,38 @@
+"""`skillyard doctor`."""
+
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.doctor import Status, examine
+from skillyard.cli.output import Answer
+from skillyard.cli.text import BAD, GOOD
+
+_MARKS: Final = {
+    Status.OK: ("✓", GOOD),
+    Status.WARNING: ("!", "yellow"),
+    Status.FAILED: ("✗", BAD),
+}
+
+
+def doctor() -> Answer:
+    """Check this machine and the set-up.
+
+    Exit code 1 when something does not work; every finding comes with its fix.
+    """
+    checks = list(examine())
+    healthy = all(check.status is not Status.FAILED for check in checks)
+
+    def text(console: Console) -> None:
+        for check in checks:
+            line = Text.assemble(_MARKS[check.status], f" {check.name:<13} {check.message}")
+            console.print(line, soft_wrap=True)
+            if check.fix:
+                console.print(Text(f"  {'':<13} fix: {check.fix}", GOOD), soft_wrap=True)
+
+    return Answer(
+        document={"healthy": healthy, "checks": [check.as_dict() for check in checks]},
+        text=text,
+        exit_code=0 if healthy else 1,
+    )

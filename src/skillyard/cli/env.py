@@ -1,0 +1,121 @@
+"""`skillyard env`: environments, one of which may be active."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.environments import active_name, all_environments, detail, summary
+from skillyard.app.environments import use as use_environment
+from skillyard.cli.output import Answer, Sink, sink_of
+from skillyard.cli.safe_text import one_line
+from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows
+from skillyard.config.load import load_settings
+from skillyard.errors import NotFoundError
+from skillyard.library.environments import Environment
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The environment's name.")]
+OptionalName = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="The environment's name; without it the active one.")
+]
+
+
+def list_environments() -> Answer:
+    """The environments there are."""
+    active = active_name(load_settings())
+    found = [summary(environment, active=active) for environment in all_environments().list()]
+
+    def text(console: Console) -> None:
+        if not found:
+            console.print("There are no environments. `skillyard env create NAME` makes one.")
+        print_rows(
+            console,
+            [
+                (
+                    Text("*" if row["active"] else " ", GOOD),
+                    row["name"],
+                    count(row["skills"], "skill"),
+                    one_line(row["description"]),
+                )
+                for row in found
+            ],
+        )
+
+    return Answer(document={"environments": found, "active": active}, text=text)
+
+
+def create(
+    context: typer.Context,
+    name: Name,
+    *,
+    use: Annotated[bool, typer.Option("--use", help="Make it the active one.")] = False,
+) -> Answer:
+    """Make an empty environment."""
+    environment = all_environments().create(name)
+    if use:
+        _use(sink_of(context), name)
+    return Answer(
+        document={"name": name, "path": str(environment.path), "skills_dir": str(environment.skills_dir)},
+        text=lambda console: console.print(
+            f"{environment.path}  put skills into {environment.skills_dir}", soft_wrap=True
+        ),
+    )
+
+
+def show(name: OptionalName = None) -> Answer:
+    """An environment's skills, agents and model."""
+    found = detail(_environment(name), active=active_name(load_settings()))
+    return Answer(document=found, text=lambda console: _print(console, found))
+
+
+def use(context: typer.Context, name: Name) -> Answer:
+    """Make an environment the active one."""
+    _use(sink_of(context), name)
+    return Answer(document={"active": name}, text=lambda console: console.print(f"{name} is active."))
+
+
+def none(context: typer.Context) -> Answer:
+    """Use no environment."""
+    _use(sink_of(context), None)
+    return Answer(document={"active": None}, text=lambda console: console.print("No environment is active."))
+
+
+def path(name: OptionalName = None) -> Answer:
+    """Where an environment's files are."""
+    environment = _environment(name)
+    return Answer(
+        document={"name": environment.name, "path": str(environment.path)},
+        text=lambda console: console.print(str(environment.path), soft_wrap=True),
+    )
+
+
+def _use(sink: Sink, name: str | None) -> None:
+    overruled = use_environment(name)
+    if overruled:
+        sink.say(f"Warning: {overruled} says otherwise, and it is stronger than your own file.")
+
+
+def _environment(name: str | None) -> Environment:
+    wanted = name or active_name(load_settings())
+    if wanted is None:
+        raise NotFoundError("No environment is active.", hint="Name one, or use `skillyard env use NAME`.")
+    return all_environments().get(wanted)
+
+
+def _print(console: Console, found: Mapping[str, Any]) -> None:
+    state = " (active)" if found["active"] else ""
+    console.print(Text.assemble((found["name"], "bold"), state, "  ", (found["path"], FAINT)), soft_wrap=True)
+    facts = {"about": one_line(found["description"]), "model": found["model"]}
+    print_rows(console, [(Text(key, FAINT), value) for key, value in facts.items() if value])
+    for agent in found["agents"]:
+        console.print(
+            f"agent {agent['id']}: {one_line(agent['role'] or agent['goal'] or agent['name'])}", soft_wrap=True
+        )
+    print_rows(console, [(f"  {info['id']}", one_line(info["description"])) for info in found["skills"]])
+    for problem in found["problems"]:
+        first = problem["findings"][0]
+        console.print(Text.assemble(("✗ ", BAD), f"{problem['id']}: {first['message']} {first['fix']}"), soft_wrap=True)
+    for error in found["errors"]:
+        console.print(Text.assemble(("✗ ", BAD), f"{error['message']} {error['hint']}"), soft_wrap=True)

@@ -1,0 +1,84 @@
+"""How commands are named, loaded when needed and listed in the help."""
+
+import difflib
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from skillyard.errors import UsageError
+
+if TYPE_CHECKING:
+    from typer._click import Command as AnyCommand  # pyright: ignore[reportPrivateImportUsage]
+    from typer._click import Context, HelpFormatter
+
+JSON_HELP = [("--json", "Print one JSON document instead of text.")]
+
+
+class Entry(NamedTuple):
+    """One row of the command table."""
+
+    name: str
+    target: "str | tuple[Entry, ...]"
+    """`module:function` in this package, or the commands of a group."""
+    help: str
+    section: str = "Commands"
+
+
+class Command(TyperCommand):
+    """A command; its help also says what every command accepts."""
+
+    def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        super().format_options(ctx, formatter)
+        _format_always(formatter)
+
+
+class Group(TyperGroup):
+    """Commands by name, each imported only when it is run: `--help` stays quick."""
+
+    def __init__(self, *, entries: Sequence[Entry], **attributes: Any) -> None:  # noqa: ANN401 -- typer's own
+        super().__init__(**attributes)
+        self.entries = {entry.name: entry for entry in entries}
+
+    def list_commands(self, ctx: "Context") -> list[str]:  # noqa: ARG002 -- the signature is typer's
+        return list(self.entries)
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "AnyCommand | None":  # noqa: ARG002
+        entry = self.entries.get(cmd_name)
+        return _load(entry) if entry else None
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        if not args and not self.invoke_without_command:
+            raise UsageError(f"`{ctx.command_path}` needs a command.", hint=f"One of: {', '.join(self.entries)}.")
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: "Context", args: list[str]) -> "tuple[str | None, AnyCommand | None, list[str]]":
+        wanted = args[0]
+        if wanted not in self.entries and not wanted.startswith("-"):
+            near = difflib.get_close_matches(wanted, self.entries, n=1)
+            path = ctx.command_path
+            hint = f"Did you mean `{path} {near[0]}`?" if near else f"`{path} --help` lists the commands."
+            raise UsageError(f"There is no command {wanted!r}.", hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:  # noqa: ARG002
+        for section in dict.fromkeys(entry.section for entry in self.entries.values()):
+            with formatter.section(section):
+                formatter.write_dl([(e.name, e.help) for e in self.entries.values() if e.section == section])
+        _format_always(formatter)
+
+
+def _load(entry: Entry) -> "AnyCommand":
+    if isinstance(entry.target, tuple):
+        return Group(name=entry.name, help=entry.help, entries=entry.target, rich_markup_mode=None)
+    module, _, function = entry.target.partition(":")
+    app = typer.Typer(rich_markup_mode=None, add_completion=False)
+    app.command(entry.name, cls=Command)(getattr(importlib.import_module(f"skillyard.cli.{module}"), function))
+    return typer.main.get_command(app)
+
+
+def _format_always(formatter: "HelpFormatter") -> None:
+    with formatter.section("Always"):
+        formatter.write_dl(JSON_HELP)

@@ -1,0 +1,210 @@
+"""`skillyard add`, `remove`, `update`, `skill adopt` and `skill check`."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.installing import Carried, Where, carry_out, install_targets, lock_places, reach_targets
+from skillyard.cli.bundles import print_diff
+from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills, User, Yes
+from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text
+from skillyard.config.load import load_settings
+from skillyard.delivery import check as check_installed
+from skillyard.delivery import fetch, parse_source, plan_add, plan_adopt, plan_remove, plan_update
+from skillyard.delivery.check import Checked, Status
+from skillyard.delivery.download import Reach
+from skillyard.delivery.merge import Favor
+from skillyard.delivery.plan import BLOCKED, Act, Action
+from skillyard.delivery.update import UpdateOptions
+from skillyard.errors import UsageError
+from skillyard.library.roots import Machine
+from skillyard.skill.models import Severity
+
+AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Take plain http addresses too.")]
+
+
+def add(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A folder, an archive, owner/repo, a git address or a URL.")
+    ],
+    *,
+    skill: Annotated[
+        list[str] | None, typer.Option("--skill", "-s", metavar="NAME", help="Only this one; may be repeated.")
+    ] = None,
+    agent: Agents = None,
+    root: OneRoot = None,
+    user: User = False,
+    copy: Annotated[bool, typer.Option("--copy", help="A copy for each agent instead of links.")] = False,
+    digest: Annotated[str, typer.Option("--digest", metavar="SHA256", help="Refuse anything but this content.")] = "",
+    force: Force = False,
+    allow_risky: Risky = False,
+    allow_http: AllowHttp = False,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Install skills from a folder, an archive, git or a URL.
+
+    Without --agent or --root they go to .agents/skills of the project (with --user, of your home), with links
+    for agents here that do not read that folder. What is installed from where is written to skillyard.lock.
+    """
+    settings = load_settings()
+    machine = Machine.here()
+    where = Where(agents=agent or (), root=root, user=user)
+    targets = install_targets(where, settings, machine, copy=copy)
+    fetched = fetch(
+        parse_source(source, cwd=machine.cwd, digest=digest), reach=Reach(allow_http=allow_http), only=skill or ()
+    )
+    plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
+    return _answer(carry_out(plan, settings, dry_run=dry_run))
+
+
+def remove(
+    context: typer.Context,
+    skills: Annotated[list[str], typer.Argument(metavar="SKILL", help="Their ids.")],
+    *,
+    agent: Agents = None,
+    root: OneRoot = None,
+    user: User = False,
+    force: Force = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> Answer:
+    """Remove installed skills.
+
+    They go to the trash in Skillyard's home. What you edited or installed otherwise needs --force.
+    """
+    settings = load_settings()
+    where = Where(agents=agent or (), root=root, user=user)
+    targets = reach_targets(where, settings, Machine.here())
+    plan = plan_remove(skills, targets, only_here=where.is_named, force=force)
+    if plan.changes and not dry_run:
+        folders = ", ".join(str(action.path) for action in plan.changes)
+        sink_of(context).confirm(f"Remove {folders}?", yes=yes)
+    return _answer(carry_out(plan, settings, dry_run=dry_run))
+
+
+def update(
+    skills: Skills = None,
+    *,
+    agent: Agents = None,
+    root: OneRoot = None,
+    user: User = False,
+    ours: Annotated[bool, typer.Option("--ours", help="Where both changed the same, keep yours.")] = False,
+    theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed the same, take upstream's.")] = False,
+    allow_risky: Risky = False,
+    allow_http: AllowHttp = False,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Bring installed skills up to date, keeping your edits.
+
+    Your edits and upstream's are merged. Where both changed the same lines nothing is written, the conflict is
+    shown and the exit code is 5.
+    """
+    if ours and theirs:
+        raise UsageError("--ours and --theirs contradict each other.", hint="Use one of them.")
+    settings = load_settings()
+    targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())
+    options = UpdateOptions(
+        favor=Favor.OURS if ours else Favor.THEIRS if theirs else Favor.NEITHER,
+        allow_risky=allow_risky,
+        reach=Reach(allow_http=allow_http),
+    )
+    plan = plan_update(lock_places(targets), home=settings.home, ids=skills or (), options=options)
+    return _answer(carry_out(plan, settings, dry_run=dry_run))
+
+
+def adopt(
+    skills: Skills = None,
+    *,
+    agent: Agents = None,
+    root: OneRoot = None,
+    user: User = False,
+    dry_run: DryRun = False,
+) -> Answer:
+    """Start keeping track of skills that are there already.
+
+    The files stay as they are. What the `npx skills` installer wrote down in skills-lock.json is taken over.
+    """
+    settings = load_settings()
+    machine = Machine.here()
+    targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, machine)
+    plan = plan_adopt(targets, machine=machine, ids=skills or ())
+    return _answer(carry_out(plan, settings, dry_run=dry_run))
+
+
+def check(*, agent: Agents = None, root: OneRoot = None, user: User = False) -> Answer:
+    """Which installed skills are no longer as installed.
+
+    Exit code 1 when a skill was edited, is missing or lost its links. Untracked skills are told, no more.
+    """
+    settings = load_settings()
+    targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())
+    checked = check_installed(targets, home=settings.home)
+    drifted = [item for item in checked if item.status not in {Status.OK, Status.UNTRACKED}]
+
+    def text(console: Console) -> None:
+        for item in checked:
+            _print_checked(console, item)
+        console.print(f"{count(len(checked), 'skill')}: {len(drifted):,} not as installed.", soft_wrap=True)
+
+    return Answer(
+        document={"skills": [item.as_dict() for item in checked], "drifted": len(drifted)},
+        text=text,
+        exit_code=1 if drifted else 0,
+    )
+
+
+def _answer(carried: Carried) -> Answer:
+    return Answer(
+        document=carried.as_dict(),
+        text=lambda console: _print_carried(console, carried),
+        exit_code=carried.exit_code,
+    )
+
+
+def _print_carried(console: Console, carried: Carried) -> None:
+    actions = carried.plan.actions if carried.outcome is None else (*carried.outcome.done, *carried.left)
+    for action in actions:
+        _print_action(console, action)
+        if carried.outcome is None and action.diff:
+            print_diff(console, action.diff)
+    for item in carried.outcome.trashed if carried.outcome else ():
+        console.print(Text(f"{item.path} is kept in {item.content}", FAINT), soft_wrap=True)
+    if not carried.plan.changes and not carried.left:
+        console.print("Nothing to do.")
+    elif carried.outcome is None:
+        console.print("Nothing was changed: this was a dry run.")
+
+
+def _print_action(console: Console, action: Action) -> None:
+    if action.act is Act.UNCHANGED and not action.reason:
+        return
+    style = BAD if action.act in BLOCKED else GOOD
+    console.print(
+        Text.assemble((f"{action.act.value:<9}", style), f" {action.id}  ", (str(action.path), FAINT)), soft_wrap=True
+    )
+    if action.reason:
+        console.print(f"          {action.reason}", soft_wrap=True)
+    if action.fix:
+        console.print(Text(f"          fix: {action.fix}", GOOD), soft_wrap=True)
+    for link in action.links:
+        console.print(Text(f"          link {link}", FAINT), soft_wrap=True)
+    for conflict in action.conflicts:
+        console.print(f"          {conflict.path}: {conflict.reason}", soft_wrap=True)
+    told = [finding for finding in action.findings if finding.severity is not Severity.INFO]
+    if told:
+        console.print(findings_text(told, indent="          "), end="", soft_wrap=True)
+
+
+def _print_checked(console: Console, item: Checked) -> None:
+    style = {Status.OK: GOOD, Status.UNTRACKED: "yellow"}.get(item.status, BAD)
+    console.print(
+        Text.assemble((f"{item.status.value:<10}", style), f" {item.id}  ", (str(item.path), FAINT)), soft_wrap=True
+    )
+    if item.status is not Status.OK:
+        console.print(f"           {item.reason}", soft_wrap=True)
+        console.print(Text(f"           fix: {item.fix}", GOOD), soft_wrap=True)
+    if item.diff:
+        print_diff(console, item.diff)

@@ -1,0 +1,26 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Roots = Annotated[
+    list[Path] | None,
+    typer.Option("--root", metavar="DIR", help="Only skills in this folder; may be repeated."),
+]
+Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Only skills of this environment.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+Agents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent", "-a", metavar="NAME", help="This agent's folder (claude, codex, cursor, …); may be repeated."
+    ),
+]
+OneRoot = Annotated[Path | None, typer.Option("--root", metavar="DIR", help="This folder of skills.")]
+User = Annotated[bool, typer.Option("--user", "-g", help="Your own folders, not those of the project.")]
+Skills = Annotated[list[str] | None, typer.Argument(metavar="SKILL", help="Their ids; all without one.")]
+Force = Annotated[bool, typer.Option("--force", help="Also what is in the way; it goes to the trash.")]
+Risky = Annotated[bool, typer.Option("--allow-risky", help="Also skills in which the scan found something serious.")]

@@ -1,0 +1,74 @@
+"""`skillyard skill scan` and `skillyard skill references`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.inspection import Pointing, Scanned, references_of, scan_skill
+from skillyard.app.libraries import open_library
+from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, print_rows
+from skillyard.config.load import load_settings
+
+
+def scan(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Skill folders or archives.")],
+) -> Answer:
+    """Look for anything in skills that could do harm.
+
+    Every byte of every file is looked at. Exit code 1 when something serious is found. An honest skill may have
+    findings too: read them.
+    """
+    scanned = [scan_skill(path) for path in sink_of(context).track(paths, total=len(paths), label="Scanning")]
+
+    def text(console: Console) -> None:
+        for item in scanned:
+            _print_scanned(console, item)
+
+    return Answer(
+        document={"results": [item.as_dict() for item in scanned]},
+        text=text,
+        exit_code=1 if any(item.is_serious for item in scanned) else 0,
+    )
+
+
+def references(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A skill folder or an archive.")],
+) -> Answer:
+    """What a skill points at, and what is broken.
+
+    Exit code 1 when a reference leads nowhere.
+    """
+    pointing = references_of(path, open_library(load_settings()))
+    return Answer(
+        document=pointing.as_dict(),
+        text=lambda console: _print_pointing(console, pointing),
+        exit_code=1 if pointing.findings else 0,
+    )
+
+
+def _print_pointing(console: Console, pointing: Pointing) -> None:
+    print_rows(
+        console,
+        [
+            (
+                f"{reference.source_file}:{reference.line}",
+                Text(reference.kind.value, FAINT),
+                f"{reference.target_skill}: {reference.target_path}" if reference.external else reference.target_path,
+            )
+            for reference in pointing.references
+        ],
+    )
+    console.print(findings_text(pointing.findings, indent=""), end="", soft_wrap=True)
+    broken = len(pointing.findings)
+    console.print(f"{count(len(pointing.references), 'reference')}, {broken:,} broken.", soft_wrap=True)
+
+
+def _print_scanned(console: Console, item: Scanned) -> None:
+    mark = Text("✗ ", BAD) if item.is_serious else Text("✓ ", GOOD)
+    title = Text.assemble(mark, (item.id, "bold"), "  ", (item.path, FAINT), f"  {count(item.files, 'file')}\n")
+    console.print(title + findings_text(item.findings), end="", soft_wrap=True)

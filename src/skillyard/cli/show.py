@@ -1,0 +1,81 @@
+"""`skillyard show`."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.libraries import open_library
+from skillyard.app.reading import SkillView, file_list, read_skill, read_source
+from skillyard.cli.options import Environment, Roots
+from skillyard.cli.output import Answer
+from skillyard.cli.safe_text import one_line
+from skillyard.cli.text import FAINT, findings_text, print_rows
+from skillyard.config.load import load_settings
+
+
+def show(
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="Its id or name.")],
+    *,
+    root: Roots = None,
+    env: Environment = None,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the SKILL.md, as it is.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="Only the list of its files.")] = False,
+) -> Answer:
+    """Read one skill."""
+    library = open_library(load_settings(), roots=root or (), environment=env)
+    if raw:
+        entry, source = read_source(library, skill)
+        return Answer(
+            document={"id": entry.id, "text": source.decode("utf-8", "replace")},
+            text=lambda console: _write(console, source),
+        )
+    view = read_skill(library, skill)
+    if files:
+        document = {"id": view.entry.id, "files": file_list(view.bundle)}
+        return Answer(document=document, text=lambda console: _print_files(console, view))
+    return Answer(document=view.as_dict(), text=lambda console: _print(console, view))
+
+
+def _write(console: Console, source: bytes) -> None:
+    text = source.decode("utf-8", "replace")
+    if console.is_terminal:
+        console.print(text, soft_wrap=True, end="")
+    else:
+        # For a file or another program: exactly what was written.
+        console.file.write(text)
+
+
+def _print(console: Console, view: SkillView) -> None:
+    document = view.document
+    facts = {
+        "name": view.entry.name if view.entry.name != view.entry.id else "",
+        "license": document.license,
+        "compatibility": document.compatibility,
+        "allowed tools": " ".join(document.allowed_tools),
+        "tags": ", ".join(document.tags),
+        **{key: one_line(str(value)) for key, value in document.metadata.items()},
+        "source": view.entry.source,
+        "location": view.entry.location,
+        "digest": view.bundle.digest if view.bundle else "",
+    }
+    console.print(Text(view.entry.id, "bold"), soft_wrap=True)
+    console.print(one_line(document.description))
+    console.print()
+    print_rows(console, [(Text(key, FAINT), one_line(value)) for key, value in facts.items() if value])
+    console.print()
+    _print_files(console, view)
+    if view.findings:
+        console.print()
+        console.print(findings_text(view.findings, indent=""), end="", soft_wrap=True)
+    console.print()
+    console.print(document.body.strip("\n"), soft_wrap=True)
+
+
+def _print_files(console: Console, view: SkillView) -> None:
+    rows = [
+        (Text(file.path, "green" if file.executable else ""), Text(f"{len(file.data):,} bytes", FAINT))
+        for file in view.bundle or ()
+    ]
+    print_rows(console, rows)

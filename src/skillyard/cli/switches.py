@@ -1,0 +1,50 @@
+"""`skillyard skill enable` and `skillyard skill disable`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from skillyard.app.switching import Switching, switch_for_agent, switch_skill
+from skillyard.cli.output import Answer
+from skillyard.errors import UsageError
+
+Skill = Annotated[str, typer.Argument(metavar="SKILL", help="Its id.")]
+Root = Annotated[Path | None, typer.Option("--root", metavar="DIR", help="Only the one in this folder.")]
+Agent = Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="In this agent's own settings.")]
+
+
+def enable(skill: Skill, *, root: Root = None, agent: Agent = None) -> Answer:
+    """Let agents see a skill again."""
+    return _switch(skill, on=True, root=root, agent=agent)
+
+
+def disable(skill: Skill, *, root: Root = None, agent: Agent = None) -> Answer:
+    """Hide a skill from agents without moving it.
+
+    Without an option it is hidden in everything that Skillyard lists or hands to agents. With --agent the
+    agent's own settings are changed, for the agents that have such a switch.
+    """
+    return _switch(skill, on=False, root=root, agent=agent)
+
+
+def _switch(skill: str, *, on: bool, root: Path | None, agent: str | None) -> Answer:
+    if root and agent:
+        raise UsageError("A folder and an agent cannot be named together.", hint="Use --root or --agent.")
+    done = switch_for_agent(skill, agent, on=on) if agent else switch_skill(skill, on=on, root=root)
+    return Answer(
+        document={
+            "skill": done.skill,
+            "enabled": done.on,
+            "where": done.where,
+            "files": [str(file) for file in done.files],
+        },
+        text=lambda console: console.print(_sentence(done), soft_wrap=True),
+    )
+
+
+def _sentence(done: Switching) -> str:
+    state = "on" if done.on else "off"
+    if not done.files:
+        return f"{done.skill} was {state} already ({done.where})."
+    return f"{done.skill} is {state} ({done.where}), written in {', '.join(map(str, done.files))}"

@@ -1,0 +1,58 @@
+"""Pieces of text that several commands print."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.cli.safe_text import one_line, visible
+from skillyard.skill.models import Finding, Severity
+
+STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+GOOD: Final = "green"
+BAD: Final = "bold red"
+FAINT: Final = "dim"
+GAP: Final = 2
+"""Blanks between two columns."""
+
+
+def print_rows(console: Console, rows: Iterable[Sequence[str | Text]]) -> None:
+    """Columns, aligned; on a terminal each line is cut to fit. Lighter than a rich table: lists can be long."""
+    table = [[cell if isinstance(cell, Text) else Text(visible(cell)) for cell in row] for row in rows]
+    if not table:
+        return
+    widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
+    lines: list[Text] = []
+    for row in table:
+        line = Text()
+        for cell, width in zip(row[:-1], widths, strict=False):
+            line.append_text(cell).append(" " * (width - cell.cell_len + GAP))
+        line.append_text(row[-1])
+        if console.is_terminal:
+            line.truncate(console.width, overflow="ellipsis")
+        lines.append(line)
+    console.print(Text("\n").join(lines), soft_wrap=True)
+
+
+def findings_text(findings: Iterable[Finding], *, indent: str = "  ") -> Text:
+    """Each finding with its place, what it says and how to fix it."""
+    text = Text()
+    for finding in findings:
+        text.append(f"{indent}{finding.severity.value:<8}", STYLES[finding.severity])
+        text.append(f"{place_of(finding):<14} ")
+        text.append(one_line(finding.message))
+        text.append(f"  [{finding.code}]\n", FAINT)
+        if finding.fix:
+            text.append(f"{indent}{'fix':<8}{'':<14} {one_line(finding.fix)}\n", GOOD)
+    return text
+
+
+def place_of(finding: Finding) -> str:
+    """`file:line`, as editors understand it."""
+    file = finding.file or "SKILL.md"
+    return f"{file}:{finding.line}" if finding.line else file
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

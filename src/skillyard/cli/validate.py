@@ -1,0 +1,66 @@
+"""`skillyard validate`."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from skillyard.app.validation import Report, search_tree, summary_of, validate_found, validate_path
+from skillyard.cli.output import Answer, Sink, sink_of
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text
+from skillyard.skill.models import Profile
+
+
+def validate(
+    context: typer.Context,
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Skill folders, SKILL.md files or archives.")],
+    *,
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="Check every SKILL.md in the folders below.")
+    ] = False,
+    profile: Annotated[
+        Profile, typer.Option(help="What the specification allows, or what loaders accept.")
+    ] = Profile.STRICT,
+    references: Annotated[
+        bool | None,
+        typer.Option(help="Also tell references that lead nowhere; without -r that is so anyway."),
+    ] = None,
+) -> Answer:
+    """Check skills against the specification.
+
+    Exit code 1 when any of them is invalid.
+    """
+    reports = list(_reports(sink_of(context), paths, profile, recursive=recursive, references=references))
+    summary = summary_of(reports)
+    return Answer(
+        document={"results": [report.as_dict() for report in reports], "summary": summary},
+        text=lambda console: _print(console, reports, summary, brief=recursive),
+        exit_code=1 if summary["invalid"] else 0,
+    )
+
+
+def _reports(
+    sink: Sink, paths: Sequence[Path], profile: Profile, *, recursive: bool, references: bool | None
+) -> Iterator[Report]:
+    for path in paths:
+        if recursive and path.is_dir():
+            found = search_tree(path)
+            for file in sink.track(found.files, total=len(found.files), label="Checking"):
+                yield validate_found(file, profile, references=bool(references))
+            yield from found.unreadable
+        else:
+            yield validate_path(path, profile, references=references is not False)
+
+
+def _print(console: Console, reports: Sequence[Report], summary: dict[str, int], *, brief: bool) -> None:
+    for report in reports:
+        if brief and report.valid and not report.findings:
+            continue
+        mark = Text("✓ ", GOOD) if report.valid else Text("✗ ", BAD)
+        title = Text.assemble(mark, (report.id or report.name, "bold"), "  ", (report.path, FAINT), "\n")
+        console.print(title + findings_text(report.findings), end="", soft_wrap=True)
+    total = count(summary["checked"], "skill")
+    console.print(f"{total} checked: {summary['valid']:,} valid, {summary['invalid']:,} invalid.", soft_wrap=True)

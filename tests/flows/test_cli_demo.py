@@ -1,0 +1,62 @@
+"""The demonstration, as a person runs it: a mess, the commands that fix it, and a clean home."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from skillyard.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    """A home with one skill of its own, to see that the demonstration leaves it alone."""
+    home = tmp_path / "mine"
+    (home / ".claude/skills/precious").mkdir(parents=True)
+    (home / ".claude/skills/precious/SKILL.md").write_text("---\nname: precious\ndescription: d\n---\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return home
+
+
+def tree(folder: Path) -> list[str]:
+    return sorted(str(Path(root, name).relative_to(folder)) for root, _, names in os.walk(folder) for name in names)
+
+
+def test_the_mess_is_found_and_put_right(capsys, own_home, tmp_path):
+    before = tree(own_home)
+    assert main(["demo", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {issue["code"] for issue in told["before"]["issues"]} >= {
+        "broken",
+        "conflict",
+        "duplicate",
+        "file-name",
+        "link-dangling",
+        "over-budget",
+    }
+    assert told["after"]["issues"] == []
+    seen = {view["id"]: [entry["id"] for entry in view["skills"]] for view in told["after"]["agents"]}
+    assert "invoice-check" in seen["claude-code"]
+    assert "sql-review" in seen["cursor"]
+    # Looking at what is wrong is a negative result; every command that changes something succeeds.
+    looking = ("skillyard validate", "skillyard skill diff")
+    for step in told["steps"]:
+        assert step["exit_code"] == (1 if step["command"].startswith(looking) else 0), step
+    assert tree(own_home) == before
+    assert not list(tmp_path.glob("skillyard-demo-*"))
+
+
+def test_it_is_shown_the_same_way_every_time_and_can_be_kept(capsys, tmp_path):
+    assert main(["demo"]) == 0
+    first = capsys.readouterr().out
+    assert main(["demo", "--keep"]) == 0
+    second = capsys.readouterr().out
+    assert first.splitlines()[:-1] == second.splitlines()[:-1]
+    assert "$ skillyard skill disable" in first
+    assert "Nothing is wrong." in first
+    kept = list(tmp_path.glob("skillyard-demo-*"))
+    assert len(kept) == 1
+    assert str(kept[0]) in second

@@ -1,0 +1,79 @@
+"""The server as a person runs it: a real process on a free port of this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+
+@pytest.fixture
+def environment(tmp_path):
+    return {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "SKILLYARD_HOME": str(tmp_path / "data"),
+        "SKILLYARD_CONFIG_DIR": str(tmp_path / "config"),
+    }
+
+
+@pytest.fixture
+def start(environment, tmp_path):
+    """Start `skillyard serve` and return its address and process; it is ended with the test."""
+    started = []
+
+    def _start(*words):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "skillyard", "serve", "--json", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            cwd=tmp_path,
+        )
+        started.append(process)
+        assert process.stdout
+        return json.loads(process.stdout.readline()), process
+
+    yield _start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def get(url: str, **headers) -> httpx.Response:
+    with httpx.Client(trust_env=False) as client:
+        return client.get(url, headers=headers)
+
+
+def test_a_running_server_shows_the_built_in_skills_and_stops_when_asked(start):
+    announced, process = start("--port", "0")
+    url = announced["url"]
+    assert url.startswith("http://127.0.0.1:")
+    assert get(f"{url}/healthz").json()["data"]["status"] == "ok"
+    ids = [skill["id"] for skill in get(f"{url}/api/v1/library/skills").json()["data"]]
+    assert "skill-creator" in ids
+    text = get(f"{url}/api/v1/library/skills/skill-creator/files/SKILL.md")
+    assert text.text.startswith("---\n")
+    assert get(f"{url}/healthz", host="evil.example").status_code == 403
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=10)
+    assert process.returncode == 0
+    assert b"Traceback" not in error
+    assert url.encode() in error
+
+
+def test_a_port_in_use_is_an_error_that_names_the_fix(start, environment):
+    announced, _ = start("--port", "0")
+    port = announced["url"].rpartition(":")[2]
+    done = subprocess.run(
+        [sys.executable, "-m", "skillyard", "serve", "--port", port],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
+    assert done.returncode == 5
+    assert f"--port {int(port) + 1}" in done.stderr

@@ -1,0 +1,98 @@
+"""The command line on a real terminal: colours, progress, questions, and text that cannot steer it."""
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def environment(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
+    kept.pop("NO_COLOR", None)
+    return {**kept, "HOME": str(tmp_path), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+
+
+@pytest.fixture
+def on_terminal(environment, tmp_path):
+    """Run a command with all its streams on a terminal; returns the exit code and what the terminal got."""
+
+    def _run(*words, answer=b"", **variables):
+        outer, inner = pty.openpty()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "skillyard", *map(str, words)],
+            stdin=inner,
+            stdout=inner,
+            stderr=inner,
+            env={**environment, **variables},
+            cwd=tmp_path,
+            close_fds=True,
+        )
+        os.close(inner)
+        if answer:
+            os.write(outer, answer)
+        shown = bytearray()
+        while True:
+            try:
+                part = os.read(outer, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+        os.close(outer)
+        return process.wait(), shown.decode()
+
+    return _run
+
+
+@pytest.fixture
+def root(tmp_path):
+    folder = tmp_path / "mine/evil"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(
+        '---\nname: evil\ndescription: "\\e[2Jwipe \\e]0;title\\a \\x9b1A up"\n---\n\x1b[31mred\x1b[0m\n'
+    )
+    return tmp_path / "mine"
+
+
+@pytest.mark.parametrize("words", [["list"], ["show", "evil"], ["show", "evil", "--raw"], ["find", "title"]])
+def test_only_our_own_colours_reach_the_terminal(on_terminal, root, words):
+    _, shown = on_terminal(*words, "--root", root)
+    rest = COLOURS.sub("", shown)
+    assert not {"\x1b", "\x07", "\x9b"} & set(rest)
+    assert r"\x1b[2Jwipe" in rest or r"\e[2Jwipe" in rest
+    assert "\x1b[31m" not in shown
+
+
+def test_colours_are_used_and_can_be_turned_off(on_terminal, root):
+    assert COLOURS.search(on_terminal("validate", root / "evil")[1])
+    assert not COLOURS.search(on_terminal("validate", root / "evil", NO_COLOR="1")[1])
+
+
+def test_long_lines_are_cut_to_the_terminal(on_terminal, root):
+    (root / "evil/SKILL.md").write_text(f"---\nname: evil\ndescription: {'word ' * 100}\n---\n")
+    shown = COLOURS.sub("", on_terminal("list", "--root", root)[1])
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "…" in shown
+
+
+@pytest.mark.parametrize(("answer", "stays"), [(b"n\n", True), (b"y\n", False)])
+def test_removing_asks_on_a_terminal(on_terminal, root, answer, stays):
+    (root / "evil/SKILL.md").write_text("---\nname: evil\ndescription: d\n---\n")
+    code, shown = on_terminal("remove", "evil", "--root", root, "--force", answer=answer)
+    assert "[y/N]" in shown
+    assert (root / "evil").exists() is stays
+    assert code == (1 if stays else 0)
+
+
+def test_yes_answers_the_question(on_terminal, root):
+    code, shown = on_terminal("remove", "evil", "--root", root, "--force", "-y")
+    assert "[y/N]" not in shown
+    assert code == 0
+    assert not (root / "evil").exists()

@@ -1,0 +1,51 @@
+import pytest
+
+
+def test_a_setting_is_written_read_and_taken_out(run, tmp_path):
+    file = tmp_path / "person/.config/skillyard/config.toml"
+    done = run("config", "set", "port", "9000")
+    assert done.code == 0
+    assert file.read_text() == "port = 9000\n"
+    assert run("config", "get", "port").out == "9000\n"
+    got = run("config", "get", "port", "--json").json
+    assert got == {"key": "port", "value": 9000, "origin": str(file)}
+    run("config", "unset", "port")
+    assert run("config", "get", "port", "--json").json["origin"] == "default"
+
+
+def test_a_project_has_its_own_file(run, tmp_path):
+    run("config", "set", "--project", "host", "localhost")
+    assert (tmp_path / "project/skillyard.toml").read_text() == 'host = "localhost"\n'
+
+
+def test_all_settings_are_shown_with_their_origin(run, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_PORT", "4242")
+    text = run("config", "show", "--origin").out
+    assert "4242" in text
+    assert "env SKILLYARD_PORT" in text
+    document = run("config", "show", "--origin", "--json").json
+    assert document["settings"]["port"] == 4242
+    assert document["origins"]["port"] == "env SKILLYARD_PORT"
+    assert document["origins"]["host"] == "default"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("config", "set", "prot", "1"), 3, "'port'"),
+        (("config", "set", "port", "many"), 1, "'many'"),
+        (("config", "get", "nothing-like-it"), 3, "The settings are"),
+    ],
+)
+def test_mistakes_name_the_fix_and_write_nothing(run, tmp_path, words, code, said):
+    result = run(*words)
+    assert result.code == code
+    assert said in result.err
+    assert not (tmp_path / "person/.config").exists()
+
+
+def test_the_places_are_told(run, tmp_path):
+    places = run("config", "path", "--json").json
+    assert places["config_dir"] == str(tmp_path / "person/.config/skillyard")
+    assert places["project_file"] == str(tmp_path / "project/skillyard.toml")
+    assert places["home"] == str(tmp_path / "person/.local/share/skillyard")

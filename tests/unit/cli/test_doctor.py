@@ -1,0 +1,64 @@
+import os
+
+import pytest
+
+
+def checks(result):
+    return {(check["name"], check["status"]): check for check in result.json["checks"]}
+
+
+def test_a_healthy_machine_passes(run):
+    result = run("doctor", "--json")
+    assert result.code == 0
+    assert result.json["healthy"] is True
+    assert ("python", "ok") in checks(result)
+
+
+def test_broken_settings_are_the_first_thing_to_fix(run, tmp_path):
+    (tmp_path / "project/skillyard.toml").write_text("prot = 1")
+    result = run("doctor", "--json")
+    assert result.code == 1
+    assert "'port'" in checks(result)["config", "failed"]["fix"]
+
+
+def test_what_settings_name_must_be_there(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ROOTS", str(tmp_path / "none"))
+    monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "lost")
+    monkeypatch.setenv("SKILLYARD_PROT", "1")
+    found = checks(run("doctor", "--json"))
+    assert str(tmp_path / "none") in found["roots", "warning"]["message"]
+    assert "skillyard env create lost" in found["environment", "failed"]["fix"]
+    assert "SKILLYARD_PROT" in found["environment variables", "warning"]["message"]
+
+
+def test_broken_skills_lead_to_the_audit(run, tmp_path):
+    folder = tmp_path / "person/.agents/skills/broken"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("nothing")
+    assert checks(run("doctor", "--json"))["roots", "warning"]["fix"] == "skillyard audit"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_cannot_be_written_fails(run, tmp_path, monkeypatch):
+    (tmp_path / "fixed").mkdir(mode=0o500)
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "fixed/home"))
+    assert ("home", "failed") in checks(run("doctor", "--json"))
+
+
+def test_a_home_that_is_a_file_fails(run, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "file"))
+    assert ("home", "failed") in checks(run("doctor", "--json"))
+
+
+def test_a_missing_git_is_a_warning(run, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert ("git", "warning") in checks(run("doctor", "--json"))
+    assert "fix: Install git." in run("doctor").out
+
+
+def test_an_environment_that_cannot_be_is_told_and_the_rest_still_checked(run, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "../up")
+    found = checks(run("doctor", "--json"))
+    assert ("environment", "failed") in found
+    assert ("git", "ok") in found

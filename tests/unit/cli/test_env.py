@@ -1,0 +1,92 @@
+import pytest
+
+
+@pytest.fixture
+def environments(tmp_path):
+    return tmp_path / "person/.config/skillyard/environments"
+
+
+def test_an_environment_is_made_used_and_left(run, skill, environments):
+    assert run("env", "list").out.startswith("There are no environments")
+    made = run("env", "create", "research", "--json").json
+    assert made["skills_dir"] == str(environments / "research/skills")
+    skill("reader", under=environments / "research/skills")
+    assert "reader" not in run("list").out
+    assert run("env", "use", "research").code == 0
+    assert "reader" in run("list").out
+    listed = run("env", "list", "--json").json
+    assert listed["active"] == "research"
+    assert listed["environments"][0] == {
+        "name": "research",
+        "active": True,
+        "path": str(environments / "research"),
+        "description": "",
+        "skills": 1,
+    }
+    assert run("env", "none").code == 0
+    assert "reader" not in run("list").out
+    assert run("env", "list", "--json").json["active"] is None
+
+
+def test_a_new_environment_can_be_used_at_once(run):
+    run("env", "create", "research", "--use")
+    assert run("config", "get", "active_environment").out == "research\n"
+
+
+def test_one_environment_can_be_named_for_one_command(run, skill, environments):
+    run("env", "create", "research")
+    skill("reader", under=environments / "research/skills")
+    assert [s["id"] for s in run("list", "--env", "research", "--json").json["skills"]] == ["reader"]
+    assert run("show", "reader", "--env", "research").code == 0
+    assert run("list", "--env", "reserch").code == 3
+
+
+def test_files_of_other_programs_are_shown_without_their_keys(run, skill, environments):
+    run("env", "create", "research")
+    (environments / "research/agents.jsonc").write_text('{"helper": {"role": "Helps" /* much */}}')
+    (environments / "research/models.jsonc").write_text(
+        '{"models": {"main": {"provider": "openai", "model": "m-1", "apiKey": "very-secret"}}}'
+    )
+    (environments / "research/skills/broken").mkdir()
+    (environments / "research/skills/broken/skill.md").write_text("nothing")
+    shown = run("env", "show", "research", "--json")
+    assert shown.json["model"] == "openai:m-1"
+    assert shown.json["agents"][0]["role"] == "Helps"
+    assert shown.json["problems"][0]["id"] == "broken"
+    text = run("env", "show", "research").out
+    assert "Helps" in text
+    assert "broken" in text
+    assert "very-secret" not in shown.out + text
+
+
+def test_a_stronger_setting_is_told(run, monkeypatch):
+    run("env", "create", "one")
+    run("env", "create", "two")
+    monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "one")
+    result = run("env", "use", "two")
+    assert result.code == 0
+    assert "SKILLYARD_ACTIVE_ENVIRONMENT" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("env", "use", "none-such"), 3),
+        (("env", "show"), 3),
+        (("env", "path", "none-such"), 3),
+        (("env", "create", "../up"), 1),
+        (("env", "create", ""), 1),
+    ],
+)
+def test_mistakes_are_typed(run, words, code):
+    assert run(*words).code == code
+
+
+def test_making_one_twice_is_a_conflict(run):
+    run("env", "create", "one")
+    assert run("env", "create", "one").code == 5
+
+
+def test_the_path_is_printed_alone(run, environments):
+    run("env", "create", "one")
+    assert run("env", "path", "one").out == f"{environments / 'one'}\n"

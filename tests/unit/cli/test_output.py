@@ -1,0 +1,86 @@
+import io
+import sys
+
+import pytest
+import typer
+
+from skillyard.cli import output
+from skillyard.cli.output import Sink
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """Make all streams a terminal. To be called in the test: pytest puts its own streams in before it."""
+
+    def _terminal(typed=""):
+        shown = Terminal()
+        for name in ("stdout", "stderr"):
+            monkeypatch.setattr(sys, name, shown)
+        monkeypatch.setattr(sys, "stdin", Terminal(typed))
+        monkeypatch.setenv("TERM", "xterm")
+        return shown
+
+    return _terminal
+
+
+def test_off_a_terminal_items_pass_without_a_bar(capsys):
+    sink = Sink(as_json=False)
+    assert list(sink.track(iter("abc"), total=3, label="Work")) == ["a", "b", "c"]
+    assert capsys.readouterr().err == ""
+
+
+def test_short_work_shows_no_bar(terminal):
+    shown = terminal()
+    assert list(Sink(as_json=False).track("abc", total=3, label="Work")) == ["a", "b", "c"]
+    assert "Work" not in shown.getvalue()
+
+
+def test_long_work_shows_a_bar_and_takes_it_away(terminal, monkeypatch):
+    monkeypatch.setattr(output, "SHOW_PROGRESS_AFTER", -1.0)
+    shown = terminal()
+    assert list(Sink(as_json=False).track("abc", total=3, label="Work \x1b[2J")) == ["a", "b", "c"]
+    assert r"Work \x1b[2J" in shown.getvalue()
+    assert "\x1b[2J" not in shown.getvalue()
+    assert shown.getvalue().endswith("\x1b[2K")
+
+
+def test_a_bar_ends_when_the_work_fails(terminal, monkeypatch):
+    monkeypatch.setattr(output, "SHOW_PROGRESS_AFTER", -1.0)
+    shown = terminal()
+    items = Sink(as_json=False).track("abc", total=3, label="Work")
+    next(items)
+    next(items)
+    items.close()
+    assert shown.getvalue().endswith("\x1b[2K")
+
+
+def test_a_no_at_the_terminal_stops(terminal):
+    shown = terminal("n\n")
+    with pytest.raises(typer.Exit) as caught:
+        Sink(as_json=False).confirm("Really?", yes=False)
+    assert caught.value.exit_code == 1
+    assert "Really? [y/N]" in shown.getvalue()
+
+
+def test_off_a_terminal_nobody_is_asked(capsys):
+    Sink(as_json=False).confirm("Really?", yes=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_document_is_indented_on_a_terminal_only(terminal):
+    shown = terminal()
+    answer = output.Answer(document={"a": 1}, text=lambda console: None)
+    Sink(as_json=True).show(answer)
+    assert shown.getvalue() == '{\n  "a": 1\n}\n'
+
+
+def test_parts_of_an_answer_are_for_people_only(capsys):
+    Sink(as_json=True).stream(lambda console: console.print("part"))
+    assert capsys.readouterr().out == ""
+    Sink(as_json=False).stream(lambda console: console.print("part"))
+    assert capsys.readouterr().out == "part\n"

@@ -1,0 +1,49 @@
+import pytest
+
+
+@pytest.fixture
+def root(tmp_path, skill):
+    folder = skill("reader", under=tmp_path / "mine", body="# Read\r\n\nLook \x07 here.\n")
+    (folder / "scripts").mkdir()
+    (folder / "scripts/go.sh").write_text("#!/bin/sh\n")
+    (folder / "scripts/go.sh").chmod(0o755)
+    return tmp_path / "mine"
+
+
+def test_a_skill_is_shown_with_its_files_and_body(run, root):
+    out = run("show", "reader", "--root", root).out
+    for part in ("reader", "Does one thing well", "scripts/go.sh", "sha256:", "# Read", r"\x07"):
+        assert part in out
+
+
+def test_the_document_holds_everything(run, root):
+    document = run("show", "Reader", "--root", root, "--json").json
+    assert document["id"] == "reader"
+    assert document["frontmatter"]["name"] == "reader"
+    assert {"path": "scripts/go.sh", "bytes": 10, "executable": True} in document["files"]
+    assert any(finding["code"] == "body-control-character" for finding in document["findings"])
+
+
+def test_only_the_files_can_be_asked_for(run, root):
+    assert [line.split()[0] for line in run("show", "reader", "--files", "--root", root).out.splitlines()] == [
+        "SKILL.md",
+        "scripts/go.sh",
+    ]
+
+
+def test_off_a_terminal_the_raw_text_is_exactly_the_file(run, root):
+    assert run("show", "reader", "--raw", "--root", root).out == (root / "reader/SKILL.md").read_bytes().decode()
+
+
+def test_a_broken_skill_is_explained(run, root):
+    (root / "reader/SKILL.md").write_text("nothing")
+    result = run("show", "reader", "--root", root)
+    assert result.code == 1
+    assert "frontmatter" in result.err
+
+
+def test_a_skill_that_is_off_is_explained(run, root):
+    assert run("skill", "disable", "reader").code == 0
+    result = run("show", "reader", "--root", root)
+    assert result.code == 3
+    assert "skillyard skill enable reader" in result.err

@@ -1,0 +1,177 @@
+import os
+import subprocess
+import zipfile
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def tree(skill, tmp_path):
+    root = tmp_path / "tree"
+    skill("good", under=root)
+    skill("other", under=root / ".hidden/deep", name="Not_The_Folder")
+    lower = skill("lower", under=root)
+    (lower / "SKILL.md").rename(lower / "skill.md")
+    empty = root / "empty"
+    empty.mkdir()
+    (empty / "SKILL.md").write_text("")
+    return root
+
+
+def by_id(result):
+    return {report["id"]: report for report in result.json["results"]}
+
+
+def test_a_good_folder_is_valid(run, tree):
+    result = run("validate", tree / "good", "--json")
+    assert result.code == 0
+    assert result.json == {
+        "results": [{"path": str(tree / "good"), "id": "good", "name": "good", "valid": True, "findings": []}],
+        "summary": {"checked": 1, "valid": 1, "invalid": 0},
+    }
+
+
+def test_the_current_folder_has_a_name_too(run, tree, monkeypatch):
+    monkeypatch.chdir(tree / "good")
+    assert run("validate", ".", "--json").json["results"][0]["id"] == "good"
+    assert run("validate", "SKILL.md", "--json").json["results"][0]["id"] == "good"
+    assert run("validate", "SKILL.md").code == 0
+
+
+def test_every_skill_file_of_a_tree_gets_a_result(run, tree):
+    result = run("validate", "-r", tree, "--json")
+    assert result.code == 1
+    assert set(by_id(result)) == {"good", "other", "lower", "empty"}
+    assert result.json["summary"] == {"checked": 4, "valid": 2, "invalid": 2}
+    assert by_id(result)["good"]["path"] == str(tree / "good/SKILL.md")
+    assert by_id(result)["lower"]["findings"][0]["code"] == "skill-file-renamed"
+
+
+def test_both_spellings_in_one_folder_get_a_result_each(run, tree):
+    (tree / "good/skill.md").write_text("nothing")
+    paths = [report["path"] for report in run("validate", "-r", tree / "good", "--json").json["results"]]
+    assert paths == [str(tree / "good/SKILL.md"), str(tree / "good/skill.md")]
+
+
+def test_the_profile_decides(run, tree):
+    assert run("validate", tree / ".hidden/deep/other").code == 1
+    assert run("validate", "--profile", "lenient", tree / ".hidden/deep/other").code == 0
+    assert run("validate", "--profile", "harsh", tree).code == 2
+
+
+def test_archives_are_checked_like_folders(run, tree, tmp_path):
+    run("pack", tree / "good")
+    result = run("validate", "good.skill", "--json")
+    assert result.json["results"][0]["id"] == "good"
+    assert result.json["results"][0]["valid"] is True
+    (tmp_path / "project/bomb.zip").write_bytes(b"PK\x03\x04 nothing")
+    bad = run("validate", "bomb.zip", "--json")
+    assert bad.code == 1
+    assert bad.json["results"][0]["findings"][0]["code"].startswith("archive-")
+
+
+def test_every_finding_names_place_message_and_fix(run, tree):
+    out = run("validate", tree / ".hidden/deep/other").out
+    assert "✗ other" in out
+    assert "SKILL.md:2" in out
+    assert "[name-mismatch]" in out
+    assert "fix" in out
+    assert "1 skill checked: 0 valid, 1 invalid." in out
+
+
+def test_in_a_tree_only_what_needs_a_look_is_listed(run, tree):
+    out = run("validate", "-r", tree).out
+    assert "✗ other" in out
+    assert "✓ good" not in out
+
+
+def test_a_folder_without_a_skill_is_invalid_and_says_what_is_missing(run, tmp_path):
+    (tmp_path / "nothing").mkdir()
+    result = run("validate", tmp_path / "nothing", "--json")
+    assert result.code == 1
+    assert result.json["results"][0]["findings"][0]["code"] == "skill-file-missing"
+
+
+def test_an_empty_tree_has_nothing_to_complain_about(run, tmp_path):
+    (tmp_path / "nothing").mkdir()
+    result = run("validate", "-r", tmp_path / "nothing", "--json")
+    assert result.json["summary"] == {"checked": 0, "valid": 0, "invalid": 0}
+
+
+@pytest.mark.parametrize("words", [["none"], ["-r", "none"], ["none.skill"]])
+def test_a_path_that_is_not_there_is_not_found(run, words):
+    assert run("validate", *words).code == 3
+
+
+def test_a_link_a_pipe_and_an_unfit_file_are_findings_not_hangs(run, tree, skill):
+    os.mkfifo(tree / "good/pipe")
+    (skill("linked", under=tree) / "secret").symlink_to("/etc/passwd")
+    piped = tree / "piped"
+    piped.mkdir()
+    os.mkfifo(piped / "SKILL.md")
+    reports = by_id(run("validate", "-r", tree, "--json"))
+    assert reports["good"]["findings"][0]["code"] == "special-file-skipped"
+    assert reports["linked"]["valid"] is False
+    assert reports["linked"]["name"] == "linked"
+    assert reports["piped"]["valid"] is False
+
+
+def test_a_loop_of_links_is_walked_once(run, tree):
+    (tree / "loop").symlink_to(tree)
+    assert len(run("validate", "-r", tree, "--json").json["results"]) == 4
+
+
+def test_a_markdown_file_of_another_name_is_judged_without_its_folder(run, tree):
+    (tree / "good/SKILL.md").rename(tree / "draft.md")
+    assert run("validate", tree / "draft.md").code == 0
+
+
+def test_broken_references_are_told_but_do_not_make_a_skill_invalid(run, tree):
+    (tree / "good/SKILL.md").write_text("---\nname: good\ndescription: d\n---\nSee [the guide](references/guide.md).\n")
+    result = run("validate", tree / "good", "--json")
+    assert result.json["results"][0]["valid"] is True
+    assert any("references/guide.md" in finding["message"] for finding in result.json["results"][0]["findings"])
+    for words, told in ((["-r"], False), (["-r", "--references"], True), (["--no-references"], False)):
+        assert bool(run("validate", *words, tree / "good", "--json").json["results"][0]["findings"]) is told
+
+
+def test_a_zip_with_a_hostile_name_cannot_steer_the_terminal(run, tmp_path):
+    with zipfile.ZipFile("x.zip", "w") as archive:
+        archive.writestr("a/SKILL.md", "---\nname: a\ndescription: d\n---\n")
+        archive.writestr("a/\x1b[2Jx", "")
+    result = run("validate", "x.zip")
+    assert result.code == 1
+    assert "\x1b" not in result.out + result.err
+
+
+def test_an_archive_that_cannot_be_read_is_a_finding(run, tmp_path):
+    os.mkfifo(tmp_path / "project/pipe.skill")
+    result = run("validate", "pipe.skill", "--json")
+    assert result.code == 1
+    assert result.json["results"][0]["findings"][0]["code"] == "unreadable"
+
+
+def test_a_tree_deeper_than_any_stack_is_walked(run, tree, monkeypatch):
+    monkeypatch.chdir(tree)
+    for _ in range(1500):
+        Path("d").mkdir()
+        os.chdir("d")
+    monkeypatch.chdir(tree)
+    result = run("validate", "-r", ".", "--json")
+    subprocess.run(["rm", "-r", "d"], check=True)  # deeper than Python itself removes
+    assert len(result.json["results"]) == 4
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(run, tree, monkeypatch):
+    look = os.scandir
+
+    def refuse(path):
+        if str(path).endswith("good"):
+            raise PermissionError(13, "Permission denied", path)
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    reports = by_id(run("validate", "-r", tree, "--json"))
+    assert reports["good"]["findings"][0]["code"] == "unreadable"
+    assert reports["lower"]["valid"] is True
