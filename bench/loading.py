@@ -48,9 +48,9 @@ def cpu_ms() -> float:
 def measure_here(subject: str, root: Path) -> dict[str, float]:
     load = SUBJECTS[subject](root)
     before = cpu_ms()
-    count = load()
+    loaded = load()
     cpu = cpu_ms() - before
-    return {"cpu_ms": cpu, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "count": count}
+    return {"cpu_ms": cpu, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "count": len(loaded)}
 
 
 def measure_fresh(subject: str, root: Path) -> dict[str, float]:

@@ -1,31 +1,39 @@
 """What is measured: the floors, our own library, and the peers, each loading the same folder of skills.
 
-A subject is a function `prepare(root) -> load`; only `load` is timed, imports and set-up are not.
+A subject is a function `prepare(root) -> load`; only `load` is timed, imports and set-up are not, and what it
+loaded is freed afterwards.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from pathlib import Path
 
-Load = Callable[[], int]
+Load = Callable[[], Sized]
 
 
 def floor_stat(root: Path) -> Load:
-    def load() -> int:
+    """What any loader must do to see a change: list the root, tell folders, look at each file's date."""
+
+    def load() -> Sized:
+        dates: list[int] = []
         with os.scandir(root) as scan:
-            return sum(1 for entry in scan if os.stat(f"{entry.path}/SKILL.md"))  # noqa: PTH116 - the floor
+            for entry in scan:
+                if entry.is_dir():
+                    status = os.stat(os.path.join(entry.path, "SKILL.md"))  # noqa: PTH116, PTH118 - plain calls
+                    dates.append(status.st_mtime_ns)
+        return dates
 
     return load
 
 
 def floor_read(root: Path) -> Load:
-    def load() -> int:
-        count = 0
+    def load() -> Sized:
+        files: list[bytes] = []
         with os.scandir(root) as scan:
             for entry in scan:
                 with open(f"{entry.path}/SKILL.md", "rb") as file:  # noqa: PTH123 - the floor uses the cheapest call
-                    count += bool(file.read())
-        return count
+                    files.append(file.read())
+        return files
 
     return load
 
@@ -33,7 +41,7 @@ def floor_read(root: Path) -> Load:
 def floor_read_and_c_yaml(root: Path) -> Load:
     import yaml
 
-    def load() -> int:
+    def load() -> Sized:
         skills = []
         with os.scandir(root) as scan:
             for entry in scan:
@@ -41,7 +49,7 @@ def floor_read_and_c_yaml(root: Path) -> Load:
                     text = file.read()
                 end = text.index("\n---", 3)
                 skills.append(yaml.load(text[4:end], yaml.CSafeLoader))
-        return len(skills)
+        return skills
 
     return load
 
@@ -53,14 +61,14 @@ def skillyard_first(root: Path) -> Load:
     index = root.parent / "index-first"
     for old in index.glob("*"):
         old.unlink()
-    return lambda: len(FolderLibrary(root, index_dir=index).catalog().entries)
+    return lambda: FolderLibrary(root, index_dir=index).catalog().entries
 
 
 def skillyard_again(root: Path) -> Load:
     from skillyard.library.folder import FolderLibrary
 
     index = root.parent / "index-again"
-    return lambda: len(FolderLibrary(root, index_dir=index).catalog().entries)
+    return lambda: FolderLibrary(root, index_dir=index).catalog().entries
 
 
 def skillyard_one_change(root: Path) -> Load:
@@ -73,11 +81,11 @@ def skillyard_one_change(root: Path) -> Load:
     edited.write_text(marked, encoding="utf-8")
     index = root.parent / "index-again"
 
-    def load() -> int:
+    def load() -> Sized:
         entries = FolderLibrary(root, index_dir=index).catalog().entries
         seen = next(entry for entry in entries if entry.id == edited.parent.name)
         assert seen.description.startswith("Edited") == ("Edited" in marked), "the change was not seen"
-        return len(entries)
+        return entries
 
     return load
 
@@ -85,12 +93,8 @@ def skillyard_one_change(root: Path) -> Load:
 def skills_ref(root: Path) -> Load:
     from skills_ref import read_properties, validate
 
-    def load() -> int:
-        count = 0
-        for folder in root.iterdir():
-            if not validate(folder):
-                count += bool(read_properties(folder))
-        return count
+    def load() -> Sized:
+        return [read_properties(folder) for folder in root.iterdir() if not validate(folder)]
 
     return load
 
@@ -101,9 +105,9 @@ def deepagents(root: Path) -> Load:
 
     middleware = SkillsMiddleware(backend=FilesystemBackend(root_dir="/"), sources=[f"{root}/"])
 
-    def load() -> int:
+    def load() -> Sized:
         update = middleware.before_agent({}, None, {})  # type: ignore[arg-type]
-        return len(update["skills_metadata"])  # type: ignore[index]
+        return update["skills_metadata"]  # type: ignore[index]
 
     return load
 
@@ -111,8 +115,8 @@ def deepagents(root: Path) -> Load:
 def fastmcp(root: Path) -> Load:
     from fastmcp.server.providers.skills import SkillsDirectoryProvider
 
-    def load() -> int:
-        return len(SkillsDirectoryProvider(roots=root).providers)
+    def load() -> Sized:
+        return SkillsDirectoryProvider(roots=root).providers
 
     return load
 

@@ -10,7 +10,15 @@ from typing import Final, cast
 
 from skillyard.errors import InputError, NotAllowedError, SkillyardError
 from skillyard.library.disk import read_folder
-from skillyard.library.index import Rows, index_file, load_rows, pack_findings, save_rows, unpack_findings
+from skillyard.library.index import (
+    Rows,
+    carry_over,
+    index_file,
+    load_rows,
+    pack_findings,
+    save_rows,
+    unpack_findings,
+)
 from skillyard.library.regular import read_regular
 from skillyard.library.walk import STAMP_FIELDS, Walk
 from skillyard.skill.bundle import Bundle
@@ -26,7 +34,6 @@ COARSE_CLOCK_NS: Final = 2_000_000_000
 REWRITE_SHARE: Final = 200
 """The index is written again when more than one row in so many changed; reading a few again costs less."""
 
-_UNSETTLED: Final = array("q", (0,) * STAMP_FIELDS)
 _new_entry = cast("Callable[[type[SkillEntry], tuple[str, ...]], SkillEntry]", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
 """Makes a SkillEntry from a tuple of the right length, without the cost of a call in Python."""
 
@@ -82,31 +89,18 @@ class FolderLibrary:
 
     def _refresh(self, walk: Walk, kept: Rows | None) -> Rows:
         """Rows for what the walk found, reading only files whose stamps differ from those kept."""
-        stamps = array("q", walk.stamps)
-        rows = Rows(paths="\0".join(walk.paths), names=[], descriptions=[], findings=[], stamps=stamps)
-        position = {path: at for at, path in enumerate(kept.paths.split("\0"))} if kept else {}
-        changed = abs(len(walk.paths) - len(position))
-        for at, (skill_id, path) in enumerate(zip(walk.ids, walk.paths, strict=True)):
-            stamp = slice(at * STAMP_FIELDS, (at + 1) * STAMP_FIELDS)
-            old = position.get(path)
-            if (
-                kept is not None
-                and old is not None
-                and kept.stamps[old * STAMP_FIELDS : (old + 1) * STAMP_FIELDS] == stamps[stamp]
-            ):
-                rows.names.append(kept.names[old])
-                rows.descriptions.append(kept.descriptions[old])
-                rows.findings.append(kept.findings[old])
-                continue
-            changed += 1
+        rows, stale = carry_over(kept, paths=walk.paths, stamps=array("q", walk.stamps))
+        for at in stale:
             looked_at = time.time_ns()
-            name, description, findings = self._summarize(path, skill_id, linked=path in walk.linked)
-            rows.names.append(name)
-            rows.descriptions.append("" if findings and has_errors(findings) else description)
-            rows.findings.append(pack_findings(findings))
-            if not _settled(stamps[stamp], looked_at):
-                stamps[stamp] = _UNSETTLED
-        if self._index and changed * REWRITE_SHARE > len(walk.ids):
+            path = walk.paths[at]
+            name, description, findings = self._summarize(path, walk.ids[at], linked=path in walk.linked)
+            rows.names[at] = name
+            rows.descriptions[at] = "" if findings and has_errors(findings) else description
+            rows.findings[at] = pack_findings(findings)
+            if not _settled(rows.stamps[at * STAMP_FIELDS], looked_at):
+                rows.unsettle(at)
+        gone = len(kept.names) + len(stale) - len(rows.names) if kept else 0
+        if self._index and max(len(stale), gone) * REWRITE_SHARE > len(rows.names):
             save_rows(self._index, self.root, rows)
         return rows
 
@@ -141,9 +135,8 @@ def _unchanged(walk: Walk, rows: Rows) -> bool:
     return "\0".join(walk.paths) == rows.paths and array("q", walk.stamps) == rows.stamps
 
 
-def _settled(stamp: Sequence[int], looked_at: int) -> bool:
-    """Whether a file's times lie far enough back that any later change must show in them."""
-    changed_at = stamp[0]
+def _settled(changed_at: int, looked_at: int) -> bool:
+    """Whether a file's last change lies far enough back that any later one must show in its time."""
     return changed_at < looked_at - (FINE_CLOCK_NS if changed_at % 1_000_000 else COARSE_CLOCK_NS)
 
 

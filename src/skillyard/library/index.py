@@ -13,9 +13,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, pairwise
+from operator import ne
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from skillyard.library.walk import STAMP_FIELDS
 from skillyard.skill.models import Finding, Severity
 
 FORMAT: Final = 1
@@ -34,6 +36,45 @@ class Rows:
     """JSON, or empty when there is nothing to say."""
     stamps: "array[int]"
 
+    def stamp(self, at: int) -> "array[int]":
+        return self.stamps[at * STAMP_FIELDS : (at + 1) * STAMP_FIELDS]
+
+    def unsettle(self, at: int) -> None:
+        """Forget a row's stamp, so that its file is read again at the next look."""
+        self.stamps[at * STAMP_FIELDS] = 0
+
+
+def carry_over(kept: Rows | None, *, paths: list[str], stamps: "array[int]") -> tuple[Rows, list[int]]:
+    """Rows for these paths, filled from those kept where the stamps are equal, and which are still to be filled."""
+    count = len(paths)
+    joined = "\0".join(paths)
+    if kept is not None and kept.paths == joined:
+        columns = (kept.names.copy(), kept.descriptions.copy(), kept.findings.copy())
+        fields = range(STAMP_FIELDS)
+        differences = [map(ne, stamps[field::STAMP_FIELDS], kept.stamps[field::STAMP_FIELDS]) for field in fields]
+        stale = [at for at, differs in enumerate(zip(*differences, strict=True)) if True in differs]
+    else:
+        columns = ([""] * count, [""] * count, [""] * count)
+        stale = list(range(count)) if kept is None else _fill(columns, kept, paths, stamps)
+    names, descriptions, findings = columns
+    rows = Rows(paths=joined, names=names, descriptions=descriptions, findings=findings, stamps=stamps)
+    return rows, stale
+
+
+def _fill(
+    columns: tuple[list[str], list[str], list[str]], kept: Rows, paths: list[str], stamps: "array[int]"
+) -> list[int]:
+    stale: list[int] = []
+    position = {path: at for at, path in enumerate(kept.paths.split("\0"))}
+    for at, path in enumerate(paths):
+        old = position.get(path, -1)
+        if old < 0 or kept.stamp(old) != stamps[at * STAMP_FIELDS : (at + 1) * STAMP_FIELDS]:
+            stale.append(at)
+            continue
+        for column, source in zip(columns, (kept.names, kept.descriptions, kept.findings), strict=True):
+            column[at] = source[old]
+    return stale
+
 
 def index_file(index_dir: Path, root: str) -> Path:
     return index_dir / f"{sha256(os.fsencode(root)).hexdigest()[:32]}.index"
@@ -48,8 +89,10 @@ def load_rows(file: Path, root: str) -> Rows | None:
         payload = memoryview(data)[start:]
         if zlib.crc32(payload) != header.crc:
             return None
-        stamps, *columns = (bytes(payload[begin:end]) for begin, end in pairwise(accumulate(header.sizes, initial=0)))
-        paths, names, descriptions, findings = (column.decode("utf-8", "surrogatepass") for column in columns)
+        stamps, *columns = (payload[begin:end] for begin, end in pairwise(accumulate(header.sizes, initial=0)))
+        paths, names, descriptions, findings = (str(column, "utf-8", "surrogatepass") for column in columns)
+        numbers = array("q")
+        numbers.frombytes(stamps)
     except (OSError, ValueError, TypeError, KeyError):
         return None
     return Rows(
@@ -57,7 +100,7 @@ def load_rows(file: Path, root: str) -> Rows | None:
         names=names.split("\0"),
         descriptions=descriptions.split("\0"),
         findings=findings.split("\0"),
-        stamps=array("q", stamps),
+        stamps=numbers,
     )
 
 

@@ -89,17 +89,23 @@ class Walk:
 
     def _subfolders(self, prefix: str) -> tuple[list[str], list[str]]:
         """The folders in a folder and the links to folders, sorted: the disk's order must not matter."""
+        names: list[str] = []
+        links: list[str] = []
         try:
             with os.scandir(f"{self.root}/{prefix}") as scan:
-                entries = [entry for entry in scan if entry.name[0] != "."]
+                for entry in scan:
+                    name = entry.name
+                    if name[0] == ".":
+                        continue
+                    if entry.is_dir(follow_symlinks=False):
+                        names.append(name)
+                    elif entry.is_symlink() and self._leads_to_folder(entry.path):
+                        links.append(name)
         except OSError as error:
             self._unreadable(f"{self.root}/{prefix}".rstrip("/"), error)
-            return [], []
-        names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        links: list[str] = []
-        if len(names) < len(entries):
-            links = [entry.name for entry in entries if entry.is_symlink() and self._leads_to_folder(entry.path)]
-        return sorted(names), sorted(links)
+        names.sort()
+        links.sort()
+        return names, links
 
     def _note(self, prefix: str, name: str, *, is_link: bool = False) -> bool:
         """Note a skill, or the trouble with it, with every check; False when there is no skill file at all."""
