@@ -11,7 +11,7 @@ from rich.text import Text
 from skillyard.app.auditing import audit_machine
 from skillyard.cli.options import Agents
 from skillyard.cli.output import Answer
-from skillyard.cli.text import BAD, FAINT, GOOD, STYLES, count, print_rows
+from skillyard.cli.text import BAD, FAINT, GOOD, STYLES, count, hanging, print_rows
 from skillyard.config.load import load_settings
 from skillyard.library.agents import find_agent
 from skillyard.library.audit_model import AgentView, Issue
@@ -55,15 +55,17 @@ def audit(
 
 def print_issues(console: Console, issues: Sequence[Issue]) -> None:
     """Everything that is wrong, the serious first, and one line that sums it up."""
+    width = max((len(issue.code) for issue in issues), default=0)
+    indent = " " * (width + 4)
     text = Text()
     for issue in issues:
-        text.append(f"{_MARKS[issue.severity]} {issue.code:<12}", STYLES[issue.severity])
-        text.append(f" {issue.message}\n")
+        text.append(f"\n{_MARKS[issue.severity]} {issue.code:<{width}}  ", STYLES[issue.severity])
+        text.append(f"{hanging(console, issue.message, indent)}\n")
         if issue.path:
-            text.append(f"  {'':<12} {issue.path}\n", FAINT)
+            text.append(f"{indent}{issue.path}\n", FAINT)
         if issue.fix:
-            text.append(f"  {'':<12} fix: {issue.fix}\n", GOOD)
-    console.print(text, end="", soft_wrap=True)
+            text.append(f"{indent}fix: {issue.fix}\n", GOOD)
+    console.print(text, soft_wrap=True)
     counts = {
         severity: sum(issue.severity is severity for issue in issues)
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)

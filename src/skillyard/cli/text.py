@@ -1,5 +1,6 @@
 """Pieces of text that several commands print."""
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -33,6 +34,13 @@ def print_rows(console: Console, rows: Iterable[Sequence[str | Text]]) -> None:
             line.truncate(console.width, overflow="ellipsis")
         lines.append(line)
     console.print(Text("\n").join(lines), soft_wrap=True)
+
+
+def hanging(console: Console, message: str, indent: str) -> str:
+    """A message that starts after `indent`; on a terminal, the lines it wraps into are indented too."""
+    if not console.is_terminal:
+        return message
+    return f"\n{indent}".join(textwrap.wrap(message, max(20, console.width - len(indent)), break_long_words=False))
 
 
 def findings_text(findings: Iterable[Finding], *, indent: str = "  ") -> Text:
