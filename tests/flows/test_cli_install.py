@@ -111,6 +111,17 @@ def test_removing_takes_links_along_and_keeps_the_folder_in_the_trash(run, sourc
     assert run("remove", "tool", code=3)["error"]["code"] == "not_found"
 
 
+def test_what_was_removed_comes_back_with_its_links(run, source, tmp_path):
+    run("add", source)
+    run("remove", "tool", "-y")
+    assert [item["name"] for item in run("skill", "restore")["trash"]] == ["0001-tool"]
+    run("skill", "restore", "tool")
+    assert (tmp_path / "project/.agents/skills/tool/SKILL.md").is_file()
+    assert (tmp_path / "project/.claude/skills/tool").is_symlink()
+    assert run("skill", "restore")["trash"] == []
+    assert run("skill", "restore", "tool", code=3)["error"]["code"] == "not_found"
+
+
 def test_what_nothing_tracks_is_adopted(run, tmp_path):
     write(tmp_path / "project/.agents/skills/found", "here before")
     checked = run("skill", "check")

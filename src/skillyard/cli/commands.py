@@ -14,6 +14,7 @@ SKILL: Final = (
     Entry("references", "scan:references", "What a skill points at, and what is broken."),
     Entry("enable", "switches:enable", "Let agents see a skill again."),
     Entry("disable", "switches:disable", "Hide a skill from agents without moving it."),
+    Entry("restore", "trash:restore", "Put a removed skill back."),
     Entry("adopt", "install:adopt", "Start keeping track of skills that are there already."),
     Entry("check", "install:check", "Which installed skills are no longer as installed."),
 )

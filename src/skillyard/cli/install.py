@@ -171,7 +171,7 @@ def _print_carried(console: Console, carried: Carried) -> None:
         if carried.outcome is None and action.diff:
             print_diff(console, action.diff)
     for item in carried.outcome.trashed if carried.outcome else ():
-        console.print(Text(f"{item.path} is kept in {item.content}", FAINT), soft_wrap=True)
+        console.print(Text(f"undo: skillyard skill restore {item.name}", FAINT), soft_wrap=True)
     if not carried.plan.changes and not carried.left:
         console.print("Nothing to do.")
     elif carried.outcome is None:

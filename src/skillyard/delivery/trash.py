@@ -53,11 +53,17 @@ class Trash:
         names = sorted((path.name for path in self.folder.glob("*-*") if (path / _RECORD).is_file()), reverse=True)
         return [self.get(name) for name in names]
 
+    def find(self, wanted: str) -> TrashItem:
+        """The item of that name, or the last one that was a skill of that id."""
+        return next((item for item in self.items() if item.path.name == wanted), None) or self.get(wanted)
+
     def get(self, name: str) -> TrashItem:
         record = self.folder / name / _RECORD
         if Path(name).name != name or not record.is_file():
             raise NotFoundError(
-                f"There is no {name!r} in the trash.", hint=f"Look into {self.folder}.", details={"value": name}
+                f"There is no {name!r} in the trash.",
+                hint="See what is there: skillyard skill restore",
+                details={"value": name},
             )
         try:
             fields: Any = json.loads(record.read_bytes())
