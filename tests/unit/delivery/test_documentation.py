@@ -49,14 +49,6 @@ def test_the_code_in_the_page_runs(tmp_path: Path, monkeypatch, skill_md):
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.chdir(tmp_path)
-    restoring, installing = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (installing,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(installing, {})
-    assert (tmp_path / ".claude/skills/pdf/SKILL.md").is_file()
-    from skillyard.delivery import apply, plan_remove
-    from skillyard.delivery.target import Target
-
-    target = Target(place=project_place(tmp_path), root=tmp_path / ".agents/skills")
-    apply(plan_remove(["pdf"], [target]), home=tmp_path / "me/.local/share/skillyard")
-    assert not (tmp_path / ".claude/skills/pdf").exists()
-    exec(restoring, {})
     assert (tmp_path / ".claude/skills/pdf/SKILL.md").is_file()
