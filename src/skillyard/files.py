@@ -27,3 +27,13 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable: what was renamed into it stays there."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import shutil
 import stat
 import time
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from skillyard.errors import ConflictError, LimitError, SkillyardError
+from skillyard.files import sync_folder
 from skillyard.library.exchange import exchange
 from skillyard.library.regular import read_regular
 from skillyard.skill.bundle import (
@@ -30,6 +32,7 @@ from skillyard.skill.paths import printable
 DRAFT_PREFIX: Final = ".skillyard-"
 """Folders of this name are being written, or were when the machine stopped."""
 
+_DRAFT_NAME: Final = re.compile(rf"{re.escape(DRAFT_PREFIX)}[0-9a-f]{{16}}")
 _DRAFT_SECONDS: Final = 3600
 """A draft that is older will never be finished."""
 _MAX_ENTRIES: Final = 10 * MAX_BUNDLE_FILES
@@ -83,7 +86,7 @@ def write_folder(bundle: Bundle, path: Path, *, replace: bool = False) -> None:
     try:
         _write_files(bundle, draft)
         _put_in_place(draft, target, replace=replace)
-        _sync_folder(target.parent)
+        sync_folder(target.parent)
     finally:
         _discard(draft)
 
@@ -224,7 +227,7 @@ def _write_files(bundle: Bundle, draft: Path) -> None:
             stream.flush()
             os.fsync(fd)
     for folder in folders:
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def _put_in_place(draft: Path, target: Path, *, replace: bool) -> None:
@@ -259,16 +262,10 @@ def _taken(target: Path) -> ConflictError:
     )
 
 
-def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, _FOLDER)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
 def _remove_old_drafts(parent: Path) -> None:
     for draft in parent.glob(f"{DRAFT_PREFIX}*"):
+        if not _DRAFT_NAME.fullmatch(draft.name):
+            continue
         try:
             age = time.time() - draft.lstat().st_mtime
         except OSError:

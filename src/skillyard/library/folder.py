@@ -60,11 +60,14 @@ class FolderLibrary:
     def catalog(self) -> Catalog:
         """What is there now."""
         walk = Walk(self.root, known_roots=self._known_roots, max_depth=self._max_depth)
-        if self._rows is None and self._index:
-            self._rows = load_rows(self._index, self.root)
-        if self._rows is None or not _unchanged(walk, self._rows):
-            self._rows = self._refresh(walk, self._rows)
-        return self._as_catalog(self._rows, walk)
+        # Threads may share a library: each works on rows of its own and leaves whole ones for the next look.
+        rows = self._rows
+        if rows is None and self._index:
+            rows = load_rows(self._index, self.root)
+        if rows is None or not _unchanged(walk, rows):
+            rows = self._refresh(walk, rows)
+        self._rows = rows
+        return self._as_catalog(rows, walk)
 
     def read(self, entry: SkillEntry) -> Parsed:
         path = entry.location
@@ -115,7 +118,8 @@ class FolderLibrary:
 
     def _as_catalog(self, rows: Rows, walk: Walk) -> Catalog:
         locations = map(f"{self.root}/".__add__, walk.paths)
-        columns = zip(walk.ids, rows.names, rows.descriptions, locations, repeat(self.label), strict=False)
+        labels = repeat(self.label, len(walk.ids))
+        columns = zip(walk.ids, rows.names, rows.descriptions, locations, labels, strict=True)
         entries = [_new_entry(SkillEntry, row) for row in columns]
         problems = [Problem(os.path.basename(path), path, self.label, (finding,)) for path, finding in walk.troubles]
         if "" in rows.descriptions:

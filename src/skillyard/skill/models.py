@@ -23,6 +23,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     INFO = "info"
 
+    @property
+    def rank(self) -> int:
+        """For sorting: the most serious first."""
+        return list(Severity).index(self)
+
 
 class Profile(StrEnum):
     """How a skill is judged: `lenient` reads the wild, `strict` is what the specification allows."""

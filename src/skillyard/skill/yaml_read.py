@@ -90,7 +90,7 @@ def _check_flow_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_FRONTMATTER_DEPTH:
         return
     depth = 0
-    for match in re.finditer(r"[\[\]{}\n]", text):
+    for match in re.finditer(r"[\[\]{}]", text):
         char = match.group()
         if char in "[{":
             depth += 1
@@ -99,5 +99,5 @@ def _check_flow_depth(text: str) -> None:
                 raise RefusedYamlError(
                     "yaml-too-deep", f"Brackets are nested deeper than {MAX_FRONTMATTER_DEPTH}.", line
                 )
-        elif char in "]}" and depth:
+        elif depth:
             depth -= 1

@@ -234,14 +234,14 @@ def test_a_write_that_fails_leaves_the_old_folder_and_no_draft(tmp_path, monkeyp
 
 
 def test_drafts_that_a_crash_left_are_removed_and_fresh_ones_are_not(tmp_path):
-    for name, age in (("old", 7200), ("fresh", 0)):
+    for name, age in (("0" * 16, 7200), ("f" * 16, 0)):
         draft = tmp_path / f"{DRAFT_PREFIX}{name}"
         draft.mkdir()
         (draft / "part").touch()
         then = draft.stat().st_mtime - age
         os.utime(draft, (then, then))
     write_folder(BUNDLE, tmp_path / "x")
-    assert drafts(tmp_path) == [f"{DRAFT_PREFIX}fresh"]
+    assert drafts(tmp_path) == [DRAFT_PREFIX + "f" * 16]
 
 
 def test_every_file_and_folder_is_synced_before_it_is_shown(tmp_path, monkeypatch):
@@ -257,3 +257,11 @@ def test_every_file_and_folder_is_synced_before_it_is_shown(tmp_path, monkeypatc
     before = {path.partition(DRAFT_PREFIX)[2].partition("/")[2] for path, shown in synced if not shown}
     assert before == {file.path for file in BUNDLE} | {"", "scripts", "evals", "참고", "assets"}
     assert [path for path, shown in synced if shown] == [str(tmp_path)]
+
+
+def test_folders_of_a_person_that_look_like_drafts_are_left_alone(tmp_path):
+    own = tmp_path / f"{DRAFT_PREFIX}backup"
+    own.mkdir()
+    os.utime(own, (0, 0))
+    write_folder(BUNDLE, tmp_path / "x")
+    assert own.is_dir()

@@ -1,4 +1,6 @@
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -276,3 +278,30 @@ def test_a_description_with_an_escaped_nul_does_not_tear_the_index(tmp_path, lib
     add(tmp_path / "skills", "b")
     first = library.catalog()
     assert FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog() == first
+
+
+def test_threads_that_share_a_library_never_see_a_row_of_another_skill(tmp_path):
+    root = tmp_path / "skills"
+    for number in range(30):
+        add(root, f"s{number:02d}", f"Does s{number:02d}.")
+    library = FolderLibrary(root, index_dir=tmp_path / "index")
+    wrong: list[str] = []
+
+    def look() -> None:
+        for _ in range(40):
+            wrong.extend(entry.id for entry in library.catalog().entries if entry.description != f"Does {entry.id}.")
+
+    def change() -> None:
+        for number in range(40):
+            add(root, f"s{number % 30:02d}x", f"Does s{number % 30:02d}x.")
+            (root / f"s{number % 30:02d}x/SKILL.md").unlink()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for done in [pool.submit(change), *(pool.submit(look) for _ in range(3))]:
+                done.result()
+    finally:
+        sys.setswitchinterval(interval)
+    assert wrong == []

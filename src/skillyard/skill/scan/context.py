@@ -57,11 +57,14 @@ def severity(page: Page, pattern: Pattern, match: re.Match[bytes], *, security_t
     steps = int(security_topic) + int(_is_warned_of(page.lower, match.start(), pattern))
     if pattern.quotable and _is_quoted(page.lower, match.start()):
         steps += 1
-    return _lowered(found, steps)
+    # The words around are the author's own. They may soften what is said in prose; a command in a code block is what
+    # an agent copies and runs, so one that is nearly surely hostile stays a warning whatever they say.
+    runnable = found is Severity.ERROR and is_inside(page.blocks, match.start())
+    return _lowered(found, steps, lowest=_LADDER.index(Severity.WARNING) if runnable else 0)
 
 
-def _lowered(severity: Severity | None, steps: int) -> Severity | None:
-    return _LADDER[max(0, _LADDER.index(severity) - steps)]
+def _lowered(severity: Severity | None, steps: int, *, lowest: int = 0) -> Severity | None:
+    return _LADDER[max(lowest, _LADDER.index(severity) - steps)]
 
 
 def _by_place(page: Page, level: Level, position: int) -> Severity | None:

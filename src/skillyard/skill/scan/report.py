@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from skillyard.skill.models import Finding, Severity
+from skillyard.skill.models import Finding
 from skillyard.skill.scan.rule import Hit, line_end, line_start
 from skillyard.skill.scan.rules.secrets import mask
 
 MAX_SHOWN: Final = 5
 """Findings of one rule in one file; the last says how many more there are."""
 _EXCERPT: Final = 100
-_ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def findings_of(path: str, text: bytes, hits: Iterable[Hit]) -> Iterator[Finding]:
@@ -21,18 +20,14 @@ def findings_of(path: str, text: bytes, hits: Iterable[Hit]) -> Iterator[Finding
         counted = hit.position
         lines = by_rule.setdefault(hit.rule.code, {})
         known = lines.get(line)
-        if known is None or _gravity(hit) < _gravity(known):
+        if known is None or hit.severity.rank < known.severity.rank:
             lines[line] = hit
     for lines in by_rule.values():
-        shown = sorted(sorted(lines, key=lambda line: (_gravity(lines[line]), line))[:MAX_SHOWN])
+        shown = sorted(sorted(lines, key=lambda line: (lines[line].severity.rank, line))[:MAX_SHOWN])
         more = len(lines) - len(shown)
         for line in shown:
             suffix = f" ({more:,} more of these in this file.)" if more and line == shown[-1] else ""
             yield _finding(path, line, lines[line], _said(text, lines[line]) + suffix)
-
-
-def _gravity(hit: Hit) -> int:
-    return _ORDER.index(hit.severity)
 
 
 def _finding(path: str, line: int, hit: Hit, message: str) -> Finding:

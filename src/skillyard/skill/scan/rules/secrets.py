@@ -44,7 +44,7 @@ _KINDS: Final = (
     _Kind("a GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,255}+"),
     _Kind("a GitHub token", ("github_pat_",), r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
     _Kind("a GitLab token", ("glpat-",), r"glpat-[\w-]{20,64}+"),
-    _Kind("a Slack token", ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"), r"xox[bapr s]-\d{9,14}-[\w-]{20,120}+"),
+    _Kind("a Slack token", ("xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-"), r"xox[baprs]-\d{9,14}-[\w-]{20,120}+"),
     _Kind("a Slack webhook", ("hooks.slack.com/services/",),
           r"hooks\.slack\.com/services/T\w{8,12}/B\w{8,12}/\w{20,32}+"),
     _Kind("a Discord webhook", ("/api/webhooks/",), r"/api/webhooks/\d{17,20}/[\w-]{60,80}+"),
