@@ -5,11 +5,11 @@ import stat
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from skillyard.skill.bundle import left_out_part
 from skillyard.skill.limits import SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, Severity
 from skillyard.skill.names import hidden_characters
 
-SKIPPED_FOLDERS: Final = frozenset({"node_modules", "__pycache__"})
 STAMP_FIELDS: Final = 3
 _FILE_TYPE: Final = 0o170000
 
@@ -71,7 +71,7 @@ class Walk:
             try:
                 status = status_of(path, dir_fd=root_fd, follow_symlinks=False)
             except OSError:
-                if not self._note(prefix, name) and name not in SKIPPED_FOLDERS:
+                if not self._note(prefix, name) and not left_out_part(name):
                     deeper.append(f"{prefix}{name}/")
                 continue
             if visible_names and status.st_mode & _FILE_TYPE == stat.S_IFREG:
