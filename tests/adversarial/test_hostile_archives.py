@@ -24,9 +24,9 @@ SKILL = b"---\nname: x\ndescription: y\n---\n"
 
 def answer(data):
     """The codes of the errors, once it is sure that the answer came as promised."""
-    started = time.perf_counter()
+    started = time.process_time()
     read = read_archive(data, filename="x.skill")
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert (read.bundle is None) == has_errors(read.findings)
     for finding in read.findings:
         assert finding.message.isprintable()

@@ -25,9 +25,9 @@ def skill(tmp_path):
 
 def answer(folder):
     """All findings by code, once it is sure that the answer came as promised."""
-    started = time.perf_counter()
+    started = time.process_time()
     read = read_folder(folder)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     assert (read.bundle is None) == has_errors(read.findings)
     assert not any(SECRET in file.data for file in read.bundle or ())
     assert all(finding.fix and finding.message.isprintable() for finding in read.findings)

@@ -79,6 +79,11 @@ def read_archive(data: bytes, *, filename: str = "") -> BundleRead:
     )
 
 
+def looks_like_archive(data: bytes) -> bool:
+    """Whether the bytes are those of an archive, also of a kind that `read_archive` refuses by name."""
+    return data.startswith((*_ZIP_MAGIC, GZIP_MAGIC, *_OTHER_MAGIC)) or is_tar(data)
+
+
 def _unpack(data: bytes, intake: Intake) -> None:
     if len(data) > MAX_ARCHIVE_BYTES:
         raise refused("archive-size", _TOO_LARGE)

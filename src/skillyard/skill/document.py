@@ -135,7 +135,9 @@ def _name(source: _Source, folder: str | None, findings: Findings) -> str:
     value = source.fields.get("name")
     fallback = folder or ""
     if value is None:
-        findings.add("name-missing", "There is no name; the folder's name is used.", field="name")
+        findings.add(
+            "name-missing", "There is no name; the folder's name is used.", field="name", line=source.frontmatter.line
+        )
         return fallback
     line = source.line_of("name") if not isinstance(value, str) or value != folder else 0
     if not isinstance(value, str) or not value.strip():
@@ -154,7 +156,9 @@ def _name(source: _Source, folder: str | None, findings: Findings) -> str:
 def _description(source: _Source, findings: Findings) -> str:
     value = source.fields.get("description")
     if value is None:
-        findings.add("description-missing", "There is no description.", field="description")
+        findings.add(
+            "description-missing", "There is no description.", field="description", line=source.frontmatter.line
+        )
         return ""
     if not isinstance(value, str):
         line = source.line_of("description")

@@ -43,7 +43,8 @@ def name_problems(name: str) -> Iterator[tuple[str, str]]:
         yield "name-hidden", f"The name {name!r} holds characters that cannot be seen ({hidden})."
     wrong = sorted({char for char in name if not (char.isalnum() or char == "-")} - set(_raw_hidden(name)))
     if wrong:
-        yield "name-characters", f"The name {name!r} has characters other than letters, digits and hyphens: {wrong}."
+        listed = " ".join(map(repr, wrong))
+        yield "name-characters", f"The name {name!r} may have letters, digits and hyphens only, not {listed}."
     if is_device_name(name):
         yield "name-reserved", f"The name {name!r} is a device name on Windows."
     if not name:

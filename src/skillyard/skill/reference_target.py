@@ -132,11 +132,11 @@ class Places:
         return Target(None, path, leaves=True)
 
     def _is_skill(self, name: str, rest: str) -> bool:
+        if name in _ORDINARY_FOLDERS or self.has(name):
+            return False
         if self._is_known(name):
             return True
-        if name in _ORDINARY_FOLDERS or self.has(name) or not is_valid_name(name):
-            return False
-        return "/" in rest or rest in SKILL_FILE_NAMES
+        return is_valid_name(name) and ("/" in rest or rest in SKILL_FILE_NAMES)
 
     def _is_known(self, name: str) -> bool:
         return self.known_skills is not None and is_known(self.known_skills, name)

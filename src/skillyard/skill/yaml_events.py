@@ -17,6 +17,7 @@ from skillyard.skill.limits import MAX_FRONTMATTER_DEPTH, MAX_FRONTMATTER_NODES
 from skillyard.skill.models import Value
 from skillyard.skill.yaml_refusal import RefusedYamlError
 
+_OPENED = ("while parsing a flow sequence", "while parsing a flow mapping", "while scanning a quoted scalar")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -27,7 +28,9 @@ def read_events(text: str, plain_scalar: Callable[[str], str]) -> dict[str, Valu
         loader = _Loader(text)
         return _Reader(loader.get_event, plain_scalar).document()
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+        # What is never closed is found at the end, but it is the start that must be looked at.
+        unclosed = error.context in _OPENED
+        mark = (error.context_mark if unclosed else None) or error.problem_mark
         problem = (error.problem or error.context or "cannot be read").strip()
         raise RefusedYamlError("yaml-invalid", f"YAML: {problem}.", mark.line if mark else 0) from None
     except yaml.YAMLError as error:

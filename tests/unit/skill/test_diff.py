@@ -147,9 +147,9 @@ def slow_to_compare(count):
 def test_files_made_to_be_slow_to_compare_take_little_time():
     pairs = [slow_to_compare(20_000), *(slow_to_compare(990) for _ in range(100))]
     old, new = (Bundle(BundleFile(f"{n}", pair[side]) for n, pair in enumerate(pairs)) for side in (0, 1))
-    started = time.perf_counter()
+    started = time.process_time()
     diff_bundles(old, new)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @given(st.text(st.sampled_from("ab\n\r\u2028"), max_size=60), st.text(st.sampled_from("ab\n\r\u2028"), max_size=60))

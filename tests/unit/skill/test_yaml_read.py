@@ -92,7 +92,7 @@ def test_plain_scalars_stay_what_was_written(scalar):
         ("just text\n", "frontmatter-not-mapping", 0),
         ("a: b\n--- {c: d}\n", "yaml-documents", 1),
         ("a: b: c\n", "yaml-invalid", 0),
-        ("x: 1\na: '\n", "yaml-invalid", 2),
+        ("x: 1\na: '\n", "yaml-invalid", 1),
         ("a: b\x07\n", "control-character", 0),
         ("a: " + "[" * 100_000, "yaml-too-deep", 0),
         ("a: " + "{" * 100_000, "yaml-too-deep", 0),
