@@ -117,7 +117,7 @@ class Walk:
                 if not self._name_is_visible(folder, name):
                     return True
                 if is_link or stat.S_ISLNK(status.st_mode):
-                    if not self._link_stays_inside(folder, path):
+                    if self._dangles(path) or not self._link_stays_inside(folder, path):
                         return True
                     if stat.S_ISLNK(status.st_mode):
                         self.linked.add(f"{prefix}{name}/{file}")
@@ -153,14 +153,19 @@ class Walk:
     def _leads_to_folder(self, path: str) -> bool:
         if os.path.isdir(path):
             return True
-        if not os.path.exists(path):
-            self._trouble(
-                path,
-                "link-dangling",
-                f"The link leads to {os.readlink(path)!r}, which is not there.",
-                f"Remove it: rm {path!r}",
-            )
+        self._dangles(path)
         return False
+
+    def _dangles(self, path: str) -> bool:
+        if os.path.exists(path):
+            return False
+        self._trouble(
+            path,
+            "link-dangling",
+            f"The link leads to {os.readlink(path)!r}, which is not there.",
+            f"Remove it: rm {path!r}",
+        )
+        return True
 
     def _link_stays_inside(self, folder: str, path: str) -> bool:
         real = os.path.realpath(path)

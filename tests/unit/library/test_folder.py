@@ -218,12 +218,24 @@ def test_a_link_into_a_known_root_is_followed(tmp_path):
             lambda root, away: ((root / "x").mkdir(), (root / "x/SKILL.md").symlink_to(away / "x/SKILL.md")),
             "link-outside",
         ),
+        (lambda root, away: ((root / "x").mkdir(), (root / "x/SKILL.md").symlink_to("gone.md")), "link-dangling"),
         (lambda root, away: ((root / "x").mkdir(), os.mkfifo(root / "x/SKILL.md")), "not-a-file"),
         (lambda root, away: (root / "x/SKILL.md").mkdir(parents=True), "not-a-file"),
         (lambda root, away: add(root, "x\u202ey"), "folder-name-hidden"),
         (lambda root, away: add(root, "x\ny"), "folder-name-hidden"),
     ],
-    ids=["outside", "dangling", "loop", "self", "file-outside", "fifo", "folder-as-file", "bidi", "newline"],
+    ids=[
+        "outside",
+        "dangling",
+        "loop",
+        "self",
+        "file-outside",
+        "file-dangling",
+        "fifo",
+        "folder-as-file",
+        "bidi",
+        "newline",
+    ],
 )
 def test_odd_folders_are_problems_and_their_neighbours_are_listed(tmp_path, make, code):
     add(tmp_path / "away", "x", "secret")
