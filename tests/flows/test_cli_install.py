@@ -2,10 +2,12 @@
 
 import json
 import subprocess
+from contextlib import nullcontext
 
 import pytest
 
 from skillyard.cli.main import main
+from skillyard.cli.output import Sink
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +67,9 @@ def test_an_agent_or_a_folder_can_be_named(run, source, tmp_path):
 
 
 def test_a_dry_run_shows_the_plan_and_writes_nothing(run, source, tmp_path, capsys):
-    assert run("add", source, "--dry-run")["dry_run"] is True
+    planned = run("add", source, "--dry-run")
+    assert planned["dry_run"] is True
+    assert [file["path"] for file in planned["actions"][0]["diff"]["files"]] == ["SKILL.md"]
     assert main(["add", str(source), "--dry-run"]) == 0
     shown = capsys.readouterr().out
     assert "+line one" in shown
@@ -122,6 +126,47 @@ def test_what_was_removed_comes_back_with_its_links(run, source, tmp_path):
     assert run("skill", "restore", "tool", code=3)["error"]["code"] == "not_found"
 
 
+def test_the_undo_that_is_printed_works_and_can_be_undone(run, source, tmp_path, capsys):
+    run("add", source)
+    installed = tmp_path / "project/.agents/skills/tool/SKILL.md"
+    installed.write_text(installed.read_text().replace("line five", "line five, mine"))
+    mine = installed.read_text()
+    write(source, "line one, theirs\nline two\nline three\nline four\nline five")
+    assert main(["update"]) == 0
+    merged = installed.read_text()
+    for expected in (mine, merged, mine):
+        undo = capsys.readouterr().out.partition("undo: skillyard ")[2].split()
+        assert main(undo) == 0
+        assert installed.read_text() == expected
+
+
+def test_a_broken_record_in_the_trash_is_listed_and_hides_no_other(run, source, tmp_path):
+    for _ in range(2):
+        run("add", source)
+        broken = run("remove", "tool", "-y")["trashed"][0]
+    type(tmp_path)(broken["content"]).with_name("trash.json").write_text("{}")
+    listed = run("skill", "restore")["trash"]
+    assert [(item["name"], bool(item["problem"])) for item in listed] == [("0002-tool", True), ("0001-tool", False)]
+    run("skill", "restore", "tool")
+    assert (tmp_path / "project/.agents/skills/tool/SKILL.md").is_file()
+
+
+@pytest.mark.parametrize("words", [("-a", "claude"), ("--user",)])
+@pytest.mark.parametrize("command", [("add", "SOURCE"), ("remove", "tool", "-y"), ("update",), ("skill", "check")])
+def test_a_folder_and_an_agent_are_not_named_together(run, source, command, words):
+    command = [str(source) if word == "SOURCE" else word for word in command]
+    assert run(*command, "--root", "elsewhere", *words, code=2)["error"]["code"] == "usage"
+
+
+def test_off_a_terminal_removing_needs_a_yes(run, source, tmp_path):
+    run("add", source)
+    refused = run("remove", "tool", code=2)["error"]
+    assert refused["code"] == "usage"
+    assert "-y" in refused["hint"]
+    assert (tmp_path / "project/.agents/skills/tool").is_dir()
+    run("remove", "tool", "--dry-run")
+
+
 def test_what_nothing_tracks_is_adopted(run, tmp_path):
     write(tmp_path / "project/.agents/skills/found", "here before")
     checked = run("skill", "check")
@@ -146,6 +191,14 @@ def test_a_skill_is_installed_from_a_repository_by_name(run, tmp_path):
 def test_a_digest_refuses_other_content(run, source):
     refused = run("add", source, "--digest", "sha256:" + "0" * 64, code=5)
     assert "digest" in refused["error"]["message"]
+
+
+@pytest.mark.parametrize("words", [("add", "SOURCE"), ("update",)])
+def test_a_person_at_a_terminal_is_told_that_work_goes_on(source, monkeypatch, words):
+    labels = []
+    monkeypatch.setattr(Sink, "busy", lambda self, label: nullcontext(labels.append(label)))
+    assert main([str(source) if word == "SOURCE" else word for word in words]) == 0
+    assert len(labels) == 1
 
 
 def test_a_risky_skill_is_refused_until_allowed(run, source, tmp_path):

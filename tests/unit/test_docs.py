@@ -1,15 +1,34 @@
-"""The documentation is true: generated tables are fresh, links lead somewhere, commands exist."""
+"""The documentation is true: tables are fresh, links lead somewhere, commands exist, the code runs."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
+
+from skillyard.cli.main import app, take_json_flag
+from skillyard.errors import SkillyardError
+from skillyard.library.watch import Added, Removed, Updated, Watcher
+from skillyard.skill.library import SkillEntry
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
+PAGES_WITH_CODE = ("README.md", "docs/library.md", "docs/environments.md", "docs/format.md")
+TESTED_ELSEWHERE = {"docs/delivery.md"}
+"""Its code needs a source to install from; the tests of that room bring one."""
+
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TYPED = re.compile(r"^\$ (?:\S*/)?skillyard\b(.*)$", re.MULTILINE)
+MENTIONED = re.compile(r"`skillyard ((?:[a-z-]+ ?)[^`]*)`")
+SKILL = "---\nname: {name}\ndescription: Compares and reads files.\n---\n\n# Do it\n"
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def test_generated_tables_are_up_to_date():
@@ -19,7 +38,7 @@ def test_generated_tables_are_up_to_date():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_between_pages_lead_somewhere(page):
     broken = [
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / target).exists()
@@ -30,3 +49,78 @@ def test_links_between_pages_lead_somewhere(page):
 def test_every_decision_is_numbered_once():
     numbers = [page.name[:4] for page in sorted(ROOT.glob("docs/decisions/*.md"))]
     assert numbers == [f"{number:04d}" for number in range(1, len(numbers) + 1)]
+
+
+def check_line(words, *, placeholders=False):
+    """Raise unless the command line could be run; with placeholders, unless its command and options exist."""
+    words, _ = take_json_flag(words)
+    command = typer.main.get_command(app)
+    while hasattr(command, "resolve_command") and words and not words[0].startswith("-"):
+        _, command, words = command.resolve_command(typer.Context(command), list(words))
+    if placeholders:
+        known = {"--help", *(option for parameter in command.params for option in parameter.opts)}
+        unknown = [word for word in words if re.fullmatch(r"--?[a-z][a-z-]*", word) and word not in known]
+        assert unknown == []
+    else:
+        command.make_context(command.name, list(words))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_that_a_page_types_could_be_run(page):
+    for line in TYPED.findall(page.read_text(encoding="utf-8")):
+        check_line(shlex.split(line, comments=True))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_that_a_page_mentions_exist(page):
+    for line in MENTIONED.findall(page.read_text(encoding="utf-8")):
+        check_line(line.replace("\\|", "|").split(), placeholders=True)
+
+
+@pytest.mark.parametrize(
+    ("line", "placeholders"),
+    [
+        ("shwo pdf", False),
+        ("skill shwo", True),
+        ("list --rot x", False),
+        ("pack DIR --slimm", True),
+        ("validate", False),
+        ("validate x --profile harsh", False),
+    ],
+)
+def test_a_wrong_command_would_be_noticed(line, placeholders):
+    with pytest.raises((SkillyardError, typer.TyperException, AssertionError)):
+        check_line(line.split(), placeholders=placeholders)
+
+
+def test_every_page_with_code_is_run():
+    pages = {name_of(page) for page in PAGES if PYTHON.search(page.read_text(encoding="utf-8"))}
+    assert pages == {*PAGES_WITH_CODE, *TESTED_ELSEWHERE}
+
+
+@pytest.fixture
+def machine(tmp_path, monkeypatch):
+    """A home with the skills that the pages speak of, in which their code may write."""
+    for folder in ("person/.claude/skills/pdf", "documents/skills/file-diff"):
+        skill = tmp_path / folder
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(SKILL.format(name=skill.name))
+    for file in ("references/SPEC.md", "scripts/compare.py"):
+        path = tmp_path / "documents/skills/file-diff" / file
+        path.parent.mkdir()
+        path.write_text("")
+    for name in ("SKILLYARD_HOME", "SKILLYARD_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "DOCUMENT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    monkeypatch.chdir(tmp_path)
+    # Watching waits for ever; what the loop is shown is one change of each kind.
+    one = SkillEntry("a", "a", "d", "/a/SKILL.md", "mine")
+    monkeypatch.setattr(Watcher, "__iter__", lambda _: iter([(Added(one), Removed(one), Updated(one, one))]))
+
+
+@pytest.mark.parametrize("page", PAGES_WITH_CODE)
+@pytest.mark.usefixtures("machine")
+def test_the_code_of_a_page_runs(page):
+    names = {}
+    for number, block in enumerate(PYTHON.findall((ROOT / page).read_text(encoding="utf-8")), start=1):
+        exec(compile(block, f"{page}, block {number}", "exec"), names)

@@ -1,6 +1,6 @@
 """Environments as the settings see them: which one counts, and making another one count."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.config.load import load_settings, setting_origins
 from skillyard.config.paths import config_dir
@@ -21,12 +21,18 @@ def active_name(settings: "Settings") -> str | None:
     return settings.active_environment or all_environments().active_name()
 
 
-def use(name: str | None) -> str:
-    """Make an environment the active one, or none. What still overrules that is returned, if anything."""
+class InUse(NamedTuple):
+    """The environment that counts after a switch, and what overruled the switch, if anything did."""
+
+    active: str | None
+    overruled_by: str
+
+
+def use(name: str | None) -> InUse:
+    """Make an environment the active one, or none, in the person's own file."""
     all_environments().switch(name)
-    if active_name(load_settings()) == name:
-        return ""
-    return setting_origins()[ACTIVE]
+    active = active_name(load_settings())
+    return InUse(active, "" if active == name else setting_origins()[ACTIVE])
 
 
 def summary(environment: Environment, *, active: str | None) -> dict[str, Any]:

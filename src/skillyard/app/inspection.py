@@ -1,10 +1,11 @@
 """Looking into a skill: what could do harm, and what it points at."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skillyard.app.packing import load_bundle
+from skillyard.app.loading import load_bundle, load_skill, skill_folder
 from skillyard.skill.library import Library
 from skillyard.skill.limits import SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, has_errors
@@ -38,9 +39,15 @@ class Scanned:
 
 
 def scan_skill(path: Path) -> Scanned:
-    """Scan every byte of a skill in a folder or an archive."""
-    skill_id, bundle = load_bundle(path)
-    return Scanned(path=str(path), id=skill_id, digest=bundle.digest, files=len(bundle), findings=scan(bundle))
+    """Scan every byte of a skill in a folder or an archive. That it cannot be read is a finding too."""
+    read = load_skill(path)
+    return Scanned(
+        path=str(path),
+        id=read.folder or path.stem,
+        digest=read.bundle.digest if read.bundle else "",
+        files=len(read.bundle or ()),
+        findings=scan(read.bundle) if read.bundle else read.findings,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +91,9 @@ def references_of(path: Path, library: Library) -> Pointing:
 
 
 def _beside(path: Path) -> set[str]:
-    folder = path.absolute()
-    if folder.name in SKILL_FILE_NAMES:
-        folder = folder.parent
-    return {other.name for other in folder.parent.iterdir() if other.is_dir()}
+    """The skills that lie in the same folder; an archive lies beside none."""
+    folder = skill_folder(path)
+    if folder is None:
+        return set()
+    parent = Path(os.path.abspath(folder)).parent  # noqa: PTH100 -- resolving would follow links
+    return {other.name for other in parent.iterdir() if any((other / name).is_file() for name in SKILL_FILE_NAMES)}

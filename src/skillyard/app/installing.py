@@ -10,6 +10,7 @@ from skillyard.delivery.apply import Outcome, apply
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan
 from skillyard.delivery.target import SHARED_AGENT, Target, agent_targets, folder_target, root_targets
+from skillyard.errors import UsageError
 from skillyard.library.agents import AGENTS, Scope, find_agent, is_present
 from skillyard.library.roots import Machine, install_root, roots_for
 
@@ -24,6 +25,14 @@ class Where:
     agents: Sequence[str] = ()
     root: Path | None = None
     user: bool = False
+
+    def __post_init__(self) -> None:
+        if self.root is not None and (self.agents or self.user):
+            raise UsageError(
+                "A folder cannot be named together with an agent or --user.",
+                hint="Use --root, or --agent and --user.",
+                details={"field": "root", "value": str(self.root)},
+            )
 
     @property
     def is_named(self) -> bool:
@@ -77,8 +86,10 @@ class Carried:
         return 1 if self.left else 0
 
     def as_dict(self) -> dict[str, Any]:
+        # What was done is no longer a question: the differences, which can be long, are for those who decide.
+        actions = [action.as_dict() for action in self.plan.actions] if self.outcome else self.plan.as_dict()["actions"]
         return {
-            **self.plan.as_dict(),
+            "actions": actions,
             "dry_run": self.outcome is None,
             "done": [str(action.path) for action in self.outcome.done] if self.outcome else [],
             "left": [action.as_dict() for action in self.left],

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,8 +13,9 @@ from skillyard.library.agents import Scope
 from skillyard.library.builtin import builtin_root
 from skillyard.library.environments import FOLDER, SKILLS, check_environment_name
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.layers import LiveLayers
 from skillyard.library.roots import Configured, Machine, Root, discover_roots, label_of
-from skillyard.library.switches import WithSwitches, load_switches
+from skillyard.library.switches import SwitchesFile, WithSwitches
 from skillyard.skill.library import Layered
 
 if TYPE_CHECKING:
@@ -28,26 +30,34 @@ def index_dir(settings: "Settings") -> Path:
 
 
 def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None) -> Layered:
-    """The named folders and the named environment; without either, everything in reach from here."""
+    """The named folders and the named environment; without either, everything in reach from here.
+
+    It stays true while it is used: skills that are switched and folders that appear later are noticed.
+    """
     machine = Machine.here()
-    everything = reach(settings, machine)
-    chosen = _chosen(machine, roots, environment) if roots or environment else everything
-    known = [root.path for root in (*chosen, *everything)]
-    switches = load_switches(config_dir())
-    return Layered(
-        WithSwitches(
-            FolderLibrary(
-                root.path,
-                label=root.label,
-                index_dir=index_dir(settings),
-                known_roots=known,
-                max_depth=settings.max_depth,
-            ),
-            switches,
-            root=root.path,
-        )
-        for root in chosen
-    )
+    switches = SwitchesFile(config_dir())
+    everything = partial(reach, settings, machine)
+
+    def open_roots(found: Sequence[Root]) -> list[WithSwitches]:
+        known = [root.path for root in (*found, *everything())]
+        return [
+            WithSwitches(
+                FolderLibrary(
+                    root.path,
+                    label=root.label,
+                    index_dir=index_dir(settings),
+                    known_roots=known,
+                    max_depth=settings.max_depth,
+                ),
+                switches,
+                root=root.path,
+            )
+            for root in found
+        ]
+
+    if roots or environment:
+        return Layered(open_roots(_chosen(machine, roots, environment)))
+    return LiveLayers(everything, open_roots)
 
 
 def configured_roots(settings: "Settings") -> Configured:

@@ -1,4 +1,4 @@
-"""Skills as single files: loading from anywhere, packing, unpacking."""
+"""Skills as single files: packing and unpacking."""
 
 import hashlib
 import os
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from skillyard.app.validation import validate_path
-from skillyard.errors import ConflictError, InputError, NotFoundError
+from skillyard.app.loading import load_bundle, load_skill, require_there, skill_folder
+from skillyard.app.validation import report_on
+from skillyard.config.paths import is_inside
+from skillyard.errors import ConflictError, InputError, SkillyardError, UsageError
 from skillyard.files import replace_file
-from skillyard.library.disk import read_folder, write_folder
-from skillyard.library.regular import read_regular
-from skillyard.skill.archive import pack, read_archive
-from skillyard.skill.bundle import Bundle, BundleRead
-from skillyard.skill.limits import MAX_ARCHIVE_BYTES, SKILL_FILE_NAMES
+from skillyard.library.disk import write_folder
+from skillyard.skill.archive import EVALS, pack, read_archive
+from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Profile
 
 ENDING: Final = ".skill"
@@ -31,44 +31,22 @@ class Packed:
     bytes: int
 
 
-def load_skill(path: Path) -> BundleRead:
-    """The files of a skill in a folder or an archive."""
-    if path.is_dir():
-        return read_folder(path)
-    if path.name in SKILL_FILE_NAMES and path.exists():
-        return read_folder(path.absolute().parent)
-    if not path.exists():
-        raise NotFoundError(
-            f"There is no {str(path)!r}.",
-            hint="Give a skill folder or an archive.",
-            details={"path": str(path)},
-        )
-    return read_archive(read_regular(os.path.realpath(path), MAX_ARCHIVE_BYTES), filename=path.name)
-
-
-def load_bundle(path: Path) -> tuple[str, Bundle]:
-    """The id and the files of a skill, or an error that says everything that is wrong with them."""
-    read = load_skill(path)
-    return read.folder or path.stem, read.require()
-
-
 def pack_folder(folder: Path, output: Path | None, *, slim: bool = False) -> Packed:
     """Pack a valid skill folder into one file, the same bytes for the same content."""
-    report = validate_path(folder, Profile.STRICT)
+    require_there(folder)
+    read = load_skill(folder)
+    report = report_on(folder, read, Profile.STRICT, references=False)
     if not report.valid:
         raise InputError(
             f"{report.id} is not valid, so it is not packed.",
             hint=f"`skillyard validate {folder}` says what to change.",
             details={"findings": [finding.as_dict() for finding in report.findings]},
         )
-    skill_id, bundle = load_bundle(folder)
-    data = pack(bundle, skill_id, slim=slim)
-    target = output or Path(f"{skill_id}{ENDING}")
-    if target.is_dir():
-        target /= f"{skill_id}{ENDING}"
+    target = _target(folder, output, f"{report.id}{ENDING}")
+    bundle = read.require()
+    data = pack(bundle, report.id, slim=slim)
+    packed = _read_back(data, Bundle(file for file in bundle if not (slim and file.path.startswith(EVALS))))
     _write(target, data)
-    # What others will unpack is what is reported.
-    packed = read_archive(data).require()
     return Packed(
         file=target,
         digest=packed.digest,
@@ -84,6 +62,30 @@ def unpack_file(archive: Path, into: Path) -> tuple[Path, Bundle]:
     target = into / skill_id
     write_folder(bundle, target)
     return target, bundle
+
+
+def _target(path: Path, output: Path | None, name: str) -> Path:
+    """Where the file goes: never into the skill, of which it would then be a part."""
+    folder = skill_folder(path)
+    target = Path(name) if output is None else output / name if output.is_dir() else output
+    if folder is None or not is_inside(folder, target):
+        return target
+    beside = Path(os.path.abspath(folder)).parent / name  # noqa: PTH100 -- resolving would follow links
+    if output is None:
+        return beside
+    raise UsageError(
+        f"{target} is inside the skill, so it would be packed the next time.",
+        hint=f"Choose a place outside it: -o {beside}",
+        details={"file": str(target)},
+    )
+
+
+def _read_back(data: bytes, expected: Bundle) -> Bundle:
+    """The bundle as others will unpack it. What differs from the skill must not leave this machine."""
+    packed = read_archive(data).require()
+    if packed != expected:
+        raise SkillyardError("The packed skill is not the skill.", hint="This is our mistake; please report it.")
+    return packed
 
 
 def _write(target: Path, data: bytes) -> None:

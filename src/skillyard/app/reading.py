@@ -61,11 +61,11 @@ def find_entry(library: Library, wanted: str) -> SkillEntry:
                 hint=problem.findings[0].fix if problem.findings else "",
                 details={"findings": [finding.as_dict() for finding in problem.findings]},
             )
-    for disabled in _disabled(library):
+    for disabled in disabled_in(library):
         if folded in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
             raise NotFoundError(
-                f"The skill {disabled.entry.id!r} is switched off ({disabled.by}).",
-                hint=f"Turn it on: skillyard skill enable {disabled.entry.id}",
+                f"The skill {disabled.entry.id!r} is switched off {disabled.by.where}.",
+                hint=f"Turn it on: {disabled.by.undo}",
                 details={"skill": wanted},
             )
     ids = [entry.id for entry in catalog.entries]
@@ -94,7 +94,8 @@ def read_source(library: Library, wanted: str) -> tuple[SkillEntry, bytes]:
     return entry, read_regular(os.path.realpath(entry.location), MAX_SKILL_MD_BYTES)
 
 
-def _disabled(library: Library) -> Iterator[Disabled]:
+def disabled_in(library: Library) -> Iterator[Disabled]:
+    """What the last catalog left out because it is switched off."""
     for part in library.libraries if isinstance(library, Layered) else (library,):
         if isinstance(part, WithSwitches):
             yield from part.disabled

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from skillyard.app.libraries import index_dir, reach
 from skillyard.app.reading import find_entry
 from skillyard.config.paths import config_dir
 from skillyard.library.agents import Agent, find_agent
@@ -11,6 +13,9 @@ from skillyard.library.native import switch_native
 from skillyard.library.roots import Machine, roots_for
 from skillyard.library.switches import load_switches, save_switches, switches_file
 from skillyard.skill.library import Layered
+
+if TYPE_CHECKING:
+    from skillyard.config.settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,15 +39,28 @@ def switch_skill(skill: str, *, on: bool, root: Path | None = None) -> Switching
     return Switching(skill=skill, on=on, where=str(root) if root else "everywhere", files=files)
 
 
-def switch_for_agent(skill: str, name: str, *, on: bool) -> Switching:
+def switch_for_agent(settings: "Settings", skill: str, name: str, *, on: bool) -> Switching:
     """Turn a skill on or off in the settings of the agent itself, so that the agent no longer offers it."""
     agent = find_agent(name)
     machine = Machine.here()
-    entry = find_entry(_agent_library(agent, machine), skill)
-    files = switch_native(agent, entry, machine, on=on)
+    library = _agent_library(agent, settings, machine)
+    entry = find_entry(library, skill)
+    others = [item.entry for item in library.catalog().shadowed if item.entry.id == entry.id]
+    files = switch_native(agent, [entry, *others] if agent.shows_all else [entry], machine, on=on)
     return Switching(skill=entry.id, on=on, where=agent.label, files=files)
 
 
-def _agent_library(agent: Agent, machine: Machine) -> Layered:
-    roots = [root.path for root in roots_for(agent, machine)]
-    return Layered(FolderLibrary(root, known_roots=roots) for root in roots if root.is_dir())
+def _agent_library(agent: Agent, settings: "Settings", machine: Machine) -> Layered:
+    # Installers link a skill from one agent's folder into another's, so links may lead into any folder known here.
+    known = [root.path for root in reach(settings, machine)]
+    return Layered(
+        FolderLibrary(
+            root.path,
+            label=root.label,
+            index_dir=index_dir(settings),
+            known_roots=known,
+            max_depth=settings.max_depth,
+        )
+        for root in roots_for(agent, machine)
+        if root.path.is_dir()
+    )

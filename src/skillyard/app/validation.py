@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from skillyard.errors import NotFoundError, SkillyardError
-from skillyard.library.disk import read_folder
+from skillyard.app.loading import absence, load_skill, skill_folder, unreadable
+from skillyard.errors import SkillyardError
 from skillyard.library.regular import read_regular
-from skillyard.skill.archive import read_archive
-from skillyard.skill.bundle import SKILL_FILE, BundleRead
+from skillyard.skill.bundle import SKILL_FILE, BundleRead, left_out_part
 from skillyard.skill.document import parse
-from skillyard.skill.limits import MAX_ARCHIVE_BYTES, MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
+from skillyard.skill.limits import MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, Parsed, Profile, Severity, has_errors
 from skillyard.skill.references import reference_findings
 
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
-_NEVER_SEARCHED: Final = frozenset({".git", "__pycache__"})
+_NOTHING: Final = Parsed(document=None, findings=())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,18 +51,13 @@ class TreeSearch(NamedTuple):
 
 
 def validate_path(path: Path, profile: Profile, *, references: bool = True) -> Report:
-    """The report about a skill folder, a `SKILL.md` or an archive."""
-    if path.is_dir():
-        return _folder_report(str(path), path, profile, references=references)
-    if not path.exists():
-        raise NotFoundError(
-            f"There is no {str(path)!r}.",
-            hint="Give a skill folder, a SKILL.md or an archive.",
-            details={"path": str(path)},
-        )
-    if path.suffix.lower() == ".md":
+    """The report about a skill folder, a `SKILL.md` or an archive; that there is none is a finding too."""
+    missing = absence(path)
+    if missing is not None:
+        return _report(str(path), path.stem, _NOTHING, (missing,))
+    if path.suffix.lower() == ".md" and not path.is_dir():
         return _file_report(path, profile)
-    return _archive_report(path, profile, references=references)
+    return report_on(path, load_skill(path), profile, references=references)
 
 
 def validate_found(file: Path, profile: Profile, *, references: bool = False) -> Report:
@@ -71,7 +65,22 @@ def validate_found(file: Path, profile: Profile, *, references: bool = False) ->
     upper = SKILL_FILE_NAMES[0]
     if file.name != upper and os.path.lexists(file.with_name(upper)):
         return _file_report(file, profile)
-    return _folder_report(str(file), file.parent, profile, references=references)
+    return report_on(file, load_skill(file), profile, references=references)
+
+
+def report_on(path: Path, read: BundleRead, profile: Profile, *, references: bool) -> Report:
+    """The report about a skill whose files were read from that path."""
+    if read.bundle is None:
+        # Some file is unfit, but the text can still be judged.
+        folder = skill_folder(path)
+        file = folder and next((folder / name for name in SKILL_FILE_NAMES if os.path.lexists(folder / name)), None)
+        parsed = _parse_file(file, read.folder, profile) if file else _NOTHING
+        return _report(str(path), read.folder, parsed, read.findings)
+    file = read.bundle.get(SKILL_FILE)
+    assert file is not None  # noqa: S101 -- a bundle has one, or it is no bundle
+    parsed = parse(file.data, folder=read.folder or None, profile=profile)
+    broken = reference_findings(read.bundle, read.folder) if references else ()
+    return _report(str(path), read.folder, parsed, read.findings, broken)
 
 
 def search_tree(tree: Path) -> TreeSearch:
@@ -89,7 +98,7 @@ def search_tree(tree: Path) -> TreeSearch:
             continue
         names = {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
         found.extend(Path(folder, name) for name in SKILL_FILE_NAMES if name in names)
-        below = (e.path for e in entries if e.is_dir(follow_symlinks=False) and e.name not in _NEVER_SEARCHED)
+        below = (e.path for e in entries if e.is_dir(follow_symlinks=False) and not left_out_part(e.name))
         waiting.extend(sorted(below, reverse=True))
     return TreeSearch(tuple(found), tuple(unreadable))
 
@@ -99,59 +108,24 @@ def summary_of(reports: Sequence[Report]) -> dict[str, int]:
     return {"checked": len(reports), "valid": valid, "invalid": len(reports) - valid}
 
 
-def _folder_report(shown: str, folder: Path, profile: Profile, *, references: bool) -> Report:
-    read = read_folder(folder)
-    skill_id = folder.name or folder.resolve().name
-    if read.bundle is not None:
-        return _bundle_report(shown, skill_id, read, profile, references=references)
-    # Some file is unfit, but the text can still be judged.
-    file = next((folder / name for name in SKILL_FILE_NAMES if os.path.lexists(folder / name)), None)
-    parsed = _parse_file(file, skill_id, profile) if file else Parsed(document=None, findings=())
-    return _report(shown, skill_id, parsed, read.findings)
-
-
 def _file_report(file: Path, profile: Profile) -> Report:
     named = file.name in SKILL_FILE_NAMES
-    folder = file.absolute().parent.name if named else None
+    # Of `../SKILL.md` too the folder has a name; links are not resolved, for theirs are the names that agents see.
+    folder = os.path.basename(os.path.dirname(os.path.abspath(file))) if named else None  # noqa: PTH100, PTH119, PTH120
     return _report(str(file), folder or file.stem, _parse_file(file, folder, profile))
-
-
-def _archive_report(path: Path, profile: Profile, *, references: bool) -> Report:
-    try:
-        data = read_regular(os.path.realpath(path), MAX_ARCHIVE_BYTES)
-    except SkillyardError as error:
-        return _report(str(path), path.stem, _unreadable(error.message, error.hint))
-    read = read_archive(data, filename=path.name)
-    if read.bundle is None:
-        return _report(str(path), read.folder, Parsed(document=None, findings=()), read.findings)
-    return _bundle_report(str(path), read.folder, read, profile, references=references)
-
-
-def _bundle_report(shown: str, skill_id: str, read: BundleRead, profile: Profile, *, references: bool) -> Report:
-    bundle = read.require()
-    file = bundle.get(SKILL_FILE)
-    assert file is not None  # noqa: S101 -- a bundle has one, or it is no bundle
-    parsed = parse(file.data, folder=skill_id or None, profile=profile)
-    broken = reference_findings(bundle, skill_id) if references else ()
-    return _report(shown, skill_id, parsed, read.findings, broken)
 
 
 def _parse_file(file: Path, folder: str | None, profile: Profile) -> Parsed:
     try:
         data = read_regular(str(file), MAX_SKILL_MD_BYTES)
     except SkillyardError as error:
-        return _unreadable(error.message, error.hint)
+        return Parsed(document=None, findings=(unreadable(error.message, error.hint),))
     return parse(data, folder=folder, profile=profile)
 
 
-def _unreadable(message: str, fix: str) -> Parsed:
-    finding = Finding(code="unreadable", severity=Severity.ERROR, message=message, fix=fix)
-    return Parsed(document=None, findings=(finding,))
-
-
 def _unreadable_folder(folder: str, error: OSError) -> Report:
-    parsed = _unreadable(f"The folder cannot be read: {error.strerror}.", f"Check it: ls -ld {folder!r}")
-    return _report(folder, Path(folder).name, parsed)
+    finding = unreadable(f"The folder cannot be read: {error.strerror}.", f"Check it: ls -ld {folder!r}")
+    return _report(folder, Path(folder).name, _NOTHING, (finding,))
 
 
 def _report(path: str, skill_id: str, parsed: Parsed, *more: Sequence[Finding]) -> Report:

@@ -1,17 +1,19 @@
 """`skillyard skill diff` and `skillyard skill unpack`."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from skillyard.app.packing import load_bundle, unpack_file
+from skillyard.app.loading import load_bundle
+from skillyard.app.packing import unpack_file
 from skillyard.app.reading import file_list
 from skillyard.cli.output import Answer
-from skillyard.cli.text import count
+from skillyard.cli.text import count, styled
 from skillyard.skill.diff import BundleDiff, diff_bundles
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan", "d": "bold", "B": "yellow", "N": "yellow"}
 
@@ -47,7 +49,7 @@ def unpack(
     )
 
 
-def print_diff(console: Console, found: BundleDiff) -> None:
+def print_diff(console: "Console", found: BundleDiff) -> None:
     """A diff in the colours that people know."""
     for line in found.unified().splitlines():
-        console.print(Text(line, _LINE_STYLES.get(line[:1], "")), soft_wrap=True)
+        console.print(styled((line, _LINE_STYLES.get(line[:1], ""))), soft_wrap=True)

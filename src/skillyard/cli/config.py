@@ -1,16 +1,18 @@
 """`skillyard config`: what is set, where it comes from, and setting it."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from skillyard.cli.output import Answer
 from skillyard.cli.text import print_rows
-from skillyard.config.files import known_key, write_key
+from skillyard.config.files import check_project_value, known_key, portable, write_key
 from skillyard.config.load import load_settings, parse_value, plain, setting_origins
 from skillyard.config.paths import config_dir, project_config_file, user_config_file
 from skillyard.config.settings import Settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The setting's name.")]
 Project = Annotated[bool, typer.Option("--project", help="Use ./skillyard.toml, not your own file.")]
@@ -24,7 +26,7 @@ def show(
     origins = setting_origins()
     values = {key: plain(getattr(settings, key)) for key in origins}
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         print_rows(
             console,
             [(key, _written(value), *([origins[key]] if origin else [])) for key, value in values.items()],
@@ -54,6 +56,9 @@ def set_value(
     name = known_key(key, keys=Settings.model_fields)
     path = project_config_file() if project else user_config_file()
     parsed = parse_value(name, value)
+    if project:
+        check_project_value(path, name, parsed)
+        parsed = portable(path, name, parsed)
     write_key(path, name, parsed)
     return Answer(
         document={"key": name, "value": parsed, "file": str(path)},

@@ -2,10 +2,9 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from skillyard.app.packing import pack_folder
 from skillyard.cli.options import DryRun
@@ -13,6 +12,9 @@ from skillyard.cli.output import Answer
 from skillyard.cli.text import count
 from skillyard.library.disk import write_folder
 from skillyard.skill.scaffold import PARTS, scaffold
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def init(
@@ -33,7 +35,7 @@ def init(
         write_folder(bundle, folder)
     files = [str(folder / file.path) for file in bundle]
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         for file in files:
             console.print(file, soft_wrap=True)
 
@@ -52,7 +54,7 @@ def pack(
     """
     packed = pack_folder(folder, output, slim=slim)
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         console.print(f"{packed.file}  {count(packed.files, 'file')}, {packed.bytes:,} bytes", soft_wrap=True)
         console.print(packed.digest, soft_wrap=True)
 

@@ -6,18 +6,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from skillyard.app.demo import Step, look, put_right
 from skillyard.app.demo_home import DemoHome, build_demo_home
 from skillyard.cli.audit import print_agent, print_issues
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.text import FAINT
+from skillyard.cli.text import FAINT, styled
 from skillyard.library.audit_model import AuditReport
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def demo(
@@ -62,8 +63,8 @@ def _sample(*, keep: bool) -> Generator[DemoHome]:
             shutil.rmtree(folder)
 
 
-def _print_report(console: Console, home: DemoHome, report: AuditReport, title: str) -> None:
-    console.print(Text(f"{title}\n", "bold"))
+def _print_report(console: "Console", home: DemoHome, report: AuditReport, title: str) -> None:
+    console.print(styled((f"{title}\n", "bold")))
     for view in report.agents:
         print_agent(console, view)
     issues = [
@@ -73,10 +74,10 @@ def _print_report(console: Console, home: DemoHome, report: AuditReport, title: 
     print_issues(console, issues)
 
 
-def _print_step(console: Console, home: DemoHome, step: Step) -> None:
-    console.print(Text(f"\n$ {_short(home, step.command)}", "bold cyan"), soft_wrap=True)
+def _print_step(console: "Console", home: DemoHome, step: Step) -> None:
+    console.print(styled((f"\n$ {_short(home, step.command)}", "bold cyan")), soft_wrap=True)
     for line in _short(home, step.output).splitlines():
-        console.print(Text(f"  {line}", FAINT), soft_wrap=True)
+        console.print(styled((f"  {line}", FAINT)), soft_wrap=True)
 
 
 def _short(home: DemoHome, text: str) -> str:

@@ -1,13 +1,13 @@
 """`skillyard doctor`."""
 
-from typing import Final
-
-from rich.console import Console
-from rich.text import Text
+from typing import TYPE_CHECKING, Final
 
 from skillyard.app.doctor import Status, examine
 from skillyard.cli.output import Answer
-from skillyard.cli.text import BAD, GOOD
+from skillyard.cli.text import BAD, GOOD, styled
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _MARKS: Final = {
     Status.OK: ("✓", GOOD),
@@ -24,12 +24,12 @@ def doctor() -> Answer:
     checks = list(examine())
     healthy = all(check.status is not Status.FAILED for check in checks)
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         for check in checks:
-            line = Text.assemble(_MARKS[check.status], f" {check.name:<13} {check.message}")
+            line = styled(_MARKS[check.status], f" {check.name:<13} {check.message}")
             console.print(line, soft_wrap=True)
             if check.fix:
-                console.print(Text(f"  {'':<13} fix: {check.fix}", GOOD), soft_wrap=True)
+                console.print(styled((f"  {'':<13} fix: {check.fix}", GOOD)), soft_wrap=True)
 
     return Answer(
         document={"healthy": healthy, "checks": [check.as_dict() for check in checks]},

@@ -1,20 +1,21 @@
 """`skillyard env`: environments, one of which may be active."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from skillyard.app.environments import active_name, all_environments, detail, summary
+from skillyard.app.environments import InUse, active_name, all_environments, detail, summary
 from skillyard.app.environments import use as use_environment
-from skillyard.cli.output import Answer, Sink, sink_of
+from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows
+from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.errors import NotFoundError
 from skillyard.library.environments import Environment
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The environment's name.")]
 OptionalName = Annotated[
@@ -27,14 +28,14 @@ def list_environments() -> Answer:
     active = active_name(load_settings())
     found = [summary(environment, active=active) for environment in all_environments().list()]
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         if not found:
             console.print("There are no environments. `skillyard env create NAME` makes one.")
         print_rows(
             console,
             [
                 (
-                    Text("*" if row["active"] else " ", GOOD),
+                    styled(("*" if row["active"] else " ", GOOD)),
                     row["name"],
                     count(row["skills"], "skill"),
                     one_line(row["description"]),
@@ -47,21 +48,21 @@ def list_environments() -> Answer:
 
 
 def create(
-    context: typer.Context,
     name: Name,
     *,
     use: Annotated[bool, typer.Option("--use", help="Make it the active one.")] = False,
 ) -> Answer:
     """Make an empty environment."""
     environment = all_environments().create(name)
-    if use:
-        _use(sink_of(context), name)
-    return Answer(
-        document={"name": name, "path": str(environment.path), "skills_dir": str(environment.skills_dir)},
-        text=lambda console: console.print(
-            f"{environment.path}  put skills into {environment.skills_dir}", soft_wrap=True
-        ),
-    )
+    now = use_environment(name) if use else None
+
+    def text(console: "Console") -> None:
+        console.print(f"{environment.path}  put skills into {environment.skills_dir}", soft_wrap=True)
+        if now:
+            console.print(_sentence(now), soft_wrap=True)
+
+    made = {"name": name, "path": str(environment.path), "skills_dir": str(environment.skills_dir)}
+    return Answer(document={**made, **(now._asdict() if now else {})}, text=text)
 
 
 def show(name: OptionalName = None) -> Answer:
@@ -70,16 +71,14 @@ def show(name: OptionalName = None) -> Answer:
     return Answer(document=found, text=lambda console: _print(console, found))
 
 
-def use(context: typer.Context, name: Name) -> Answer:
+def use(name: Name) -> Answer:
     """Make an environment the active one."""
-    _use(sink_of(context), name)
-    return Answer(document={"active": name}, text=lambda console: console.print(f"{name} is active."))
+    return _in_use(use_environment(name))
 
 
-def none(context: typer.Context) -> Answer:
+def none() -> Answer:
     """Use no environment."""
-    _use(sink_of(context), None)
-    return Answer(document={"active": None}, text=lambda console: console.print("No environment is active."))
+    return _in_use(use_environment(None))
 
 
 def path(name: OptionalName = None) -> Answer:
@@ -91,10 +90,15 @@ def path(name: OptionalName = None) -> Answer:
     )
 
 
-def _use(sink: Sink, name: str | None) -> None:
-    overruled = use_environment(name)
-    if overruled:
-        sink.say(f"Warning: {overruled} says otherwise, and it is stronger than your own file.")
+def _in_use(now: InUse) -> Answer:
+    return Answer(document=now._asdict(), text=lambda console: console.print(_sentence(now), soft_wrap=True))
+
+
+def _sentence(now: InUse) -> str:
+    state = f"{now.active} is active" if now.active else "No environment is active"
+    return (
+        f"{state}: {now.overruled_by} says so, and is stronger than your own file." if now.overruled_by else f"{state}."
+    )
 
 
 def _environment(name: str | None) -> Environment:
@@ -104,11 +108,11 @@ def _environment(name: str | None) -> Environment:
     return all_environments().get(wanted)
 
 
-def _print(console: Console, found: Mapping[str, Any]) -> None:
+def _print(console: "Console", found: Mapping[str, Any]) -> None:
     state = " (active)" if found["active"] else ""
-    console.print(Text.assemble((found["name"], "bold"), state, "  ", (found["path"], FAINT)), soft_wrap=True)
+    console.print(styled((found["name"], "bold"), state, "  ", (found["path"], FAINT)), soft_wrap=True)
     facts = {"about": one_line(found["description"]), "model": found["model"]}
-    print_rows(console, [(Text(key, FAINT), value) for key, value in facts.items() if value])
+    print_rows(console, [(styled((key, FAINT)), value) for key, value in facts.items() if value])
     for agent in found["agents"]:
         console.print(
             f"agent {agent['id']}: {one_line(agent['role'] or agent['goal'] or agent['name'])}", soft_wrap=True
@@ -116,6 +120,6 @@ def _print(console: Console, found: Mapping[str, Any]) -> None:
     print_rows(console, [(f"  {info['id']}", one_line(info["description"])) for info in found["skills"]])
     for problem in found["problems"]:
         first = problem["findings"][0]
-        console.print(Text.assemble(("✗ ", BAD), f"{problem['id']}: {first['message']} {first['fix']}"), soft_wrap=True)
+        console.print(styled(("✗ ", BAD), f"{problem['id']}: {first['message']} {first['fix']}"), soft_wrap=True)
     for error in found["errors"]:
-        console.print(Text.assemble(("✗ ", BAD), f"{error['message']} {error['hint']}"), soft_wrap=True)
+        console.print(styled(("✗ ", BAD), f"{error['message']} {error['hint']}"), soft_wrap=True)

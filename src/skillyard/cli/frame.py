@@ -50,7 +50,7 @@ class Group(TyperGroup):
         return _load(entry) if entry else None
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        if not args and not self.invoke_without_command:
+        if not args and not self.invoke_without_command and not ctx.resilient_parsing:
             raise UsageError(f"`{ctx.command_path}` needs a command.", hint=f"One of: {', '.join(self.entries)}.")
         return super().parse_args(ctx, args)
 

@@ -11,11 +11,12 @@ from skillyard.cli.bundles import print_diff
 from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text
+from skillyard.cli.trash import print_undo
 from skillyard.config.load import load_settings
 from skillyard.delivery import check as check_installed
 from skillyard.delivery import fetch, parse_source, plan_add, plan_adopt, plan_remove, plan_update
 from skillyard.delivery.check import Checked, Status
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.merge import Favor
 from skillyard.delivery.plan import BLOCKED, Act, Action
 from skillyard.delivery.update import UpdateOptions
@@ -27,6 +28,7 @@ AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Take plain http a
 
 
 def add(
+    context: typer.Context,
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="A folder, an archive, owner/repo, a git address or a URL.")
     ],
@@ -53,11 +55,12 @@ def add(
     machine = Machine.here()
     where = Where(agents=agent or (), root=root, user=user)
     targets = install_targets(where, settings, machine, copy=copy)
-    fetched = fetch(
-        parse_source(source, cwd=machine.cwd, digest=digest), reach=Reach(allow_http=allow_http), only=skill or ()
-    )
-    plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
-    return _answer(carry_out(plan, settings, dry_run=dry_run))
+    wanted = parse_source(source, cwd=machine.cwd, digest=digest)
+    with sink_of(context).busy(f"Installing from {source}"):
+        fetched = fetch(wanted, limits=DownloadLimits(allow_http=allow_http), only=skill or ())
+        plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
+        carried = carry_out(plan, settings, dry_run=dry_run)
+    return _answer(carried)
 
 
 def remove(
@@ -86,6 +89,7 @@ def remove(
 
 
 def update(
+    context: typer.Context,
     skills: Skills = None,
     *,
     agent: Agents = None,
@@ -109,10 +113,12 @@ def update(
     options = UpdateOptions(
         favor=Favor.OURS if ours else Favor.THEIRS if theirs else Favor.NEITHER,
         allow_risky=allow_risky,
-        reach=Reach(allow_http=allow_http),
+        limits=DownloadLimits(allow_http=allow_http),
     )
-    plan = plan_update(lock_places(targets), home=settings.home, ids=skills or (), options=options)
-    return _answer(carry_out(plan, settings, dry_run=dry_run))
+    with sink_of(context).busy("Updating"):
+        plan = plan_update(lock_places(targets), home=settings.home, ids=skills or (), options=options)
+        carried = carry_out(plan, settings, dry_run=dry_run)
+    return _answer(carried)
 
 
 def adopt(
@@ -171,7 +177,7 @@ def _print_carried(console: Console, carried: Carried) -> None:
         if carried.outcome is None and action.diff:
             print_diff(console, action.diff)
     for item in carried.outcome.trashed if carried.outcome else ():
-        console.print(Text(f"undo: skillyard skill restore {item.name}", FAINT), soft_wrap=True)
+        print_undo(console, item)
     if not carried.plan.changes and not carried.left:
         console.print("Nothing to do.")
     elif carried.outcome is None:

@@ -1,20 +1,21 @@
 """`skillyard list` and `skillyard find`."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from skillyard.app.finding import find_skills
 from skillyard.app.libraries import open_library
+from skillyard.app.searching import SkillSearch
 from skillyard.cli.options import Environment, Roots
-from skillyard.cli.output import Answer
+from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import BAD, FAINT, count, findings_text, print_rows
+from skillyard.cli.text import BAD, FAINT, count, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.skill.library import Catalog, Problem, Shadowed
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def list_skills(*, root: Roots = None, env: Environment = None) -> Answer:
@@ -35,6 +36,7 @@ def list_skills(*, root: Roots = None, env: Environment = None) -> Answer:
 
 
 def find(
+    context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What the skill should do.")],
     *,
     root: Roots = None,
@@ -47,13 +49,14 @@ def find(
     """
     wanted = " ".join(query)
     library = open_library(load_settings(), roots=root or (), environment=env)
-    matches = find_skills(library, wanted, limit=limit)
+    with sink_of(context).busy("Searching"):
+        matches = SkillSearch(library).search(wanted, limit=limit).best
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         if not matches:
             console.print(f"Nothing here fits {wanted!r}.", soft_wrap=True)
             return
-        rows = [(Text(m.entry.id, "bold"), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
+        rows = [(styled((m.entry.id, "bold")), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
         print_rows(console, rows)
 
     return Answer(
@@ -83,10 +86,10 @@ def _shadowed(shadowed: Shadowed) -> dict[str, Any]:
     return {**shadowed.entry._asdict(), "by": shadowed.by._asdict()}
 
 
-def _print_catalog(console: Console, catalog: Catalog) -> None:
+def _print_catalog(console: "Console", catalog: Catalog) -> None:
     for source in dict.fromkeys(entry.source for entry in catalog.entries):
         entries = [entry for entry in catalog.entries if entry.source == source]
-        console.print(Text.assemble((source, "bold"), (f"  {count(len(entries), 'skill')}", FAINT)), soft_wrap=True)
+        console.print(styled((source, "bold"), (f"  {count(len(entries), 'skill')}", FAINT)), soft_wrap=True)
         print_rows(console, [(f"  {entry.id}", one_line(entry.description)) for entry in entries])
     if not catalog.entries:
         console.print("There are no skills here. `skillyard init NAME` starts one.")
@@ -95,7 +98,7 @@ def _print_catalog(console: Console, catalog: Catalog) -> None:
         console.print(f"{entry.id} in {entry.source} is hidden by the one in {by.source}.", soft_wrap=True)
 
 
-def _print_problems(console: Console, problems: Sequence[Problem]) -> None:
+def _print_problems(console: "Console", problems: Sequence[Problem]) -> None:
     for problem in problems:
-        title = Text.assemble(("✗ ", BAD), (problem.id, "bold"), "  ", (problem.location, FAINT), "\n")
+        title = styled(("✗ ", BAD), (problem.id, "bold"), "  ", (problem.location, FAINT), "\n")
         console.print(title + findings_text(problem.findings), end="", soft_wrap=True)

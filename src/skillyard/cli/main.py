@@ -44,7 +44,7 @@ def root(
     if context.invoked_subcommand is None:
         from skillyard.cli.audit import audit  # noqa: PLC0415 -- loaded like any other command, when it runs
 
-        return audit()
+        return audit(context)
     return None
 
 

@@ -3,14 +3,17 @@
 import io
 import json
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import typer
 
 from skillyard.cli.safe_text import visible, visible_json
+from skillyard.errors import SkillyardError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,13 +83,33 @@ class Sink:
         sys.stderr.flush()
 
     def confirm(self, question: str, *, yes: bool) -> None:
-        """Go on only when the person at the terminal agrees. Off a terminal nobody is asked."""
-        if yes or not sys.stdin.isatty() or not sys.stderr.isatty():
+        """Go on only with a yes: by the option, or of the person at the terminal."""
+        if yes:
             return
+        if not sys.stdin.isatty() or not sys.stderr.isatty():
+            raise UsageError(f"{question} There is nobody to ask.", hint="Add -y to answer yes.")
         sys.stderr.write(f"{visible(question)} [y/N] ")
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-            raise typer.Exit(1)
+            raise SkillyardError("Nothing was done: the answer was no.", hint="Answer y, or add -y.")
+
+    @contextmanager
+    def busy(self, label: str) -> Generator[None]:
+        """Show on a terminal that work goes on, once it has taken a while."""
+        if not sys.stderr.isatty():
+            yield
+            return
+        from skillyard.cli.terminal import console_on  # noqa: PLC0415 -- only a terminal needs it
+
+        status = console_on(sys.stderr).status(visible(label))
+        timer = threading.Timer(SHOW_PROGRESS_AFTER, status.start)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            status.stop()
 
     def track(self, items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
         """The items, with a progress bar on a terminal once the work has taken a while."""

@@ -1,17 +1,19 @@
 """`skillyard skill scan` and `skillyard skill references`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from skillyard.app.inspection import Pointing, Scanned, references_of, scan_skill
 from skillyard.app.libraries import open_library
+from skillyard.app.loading import require_there
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, print_rows
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def scan(
@@ -20,12 +22,14 @@ def scan(
 ) -> Answer:
     """Look for anything in skills that could do harm.
 
-    Every byte of every file is looked at. Exit code 1 when something serious is found. An honest skill may have
-    findings too: read them.
+    Every byte of every file is looked at. Exit code 1 when something serious is found, or when a skill cannot be
+    read. An honest skill may have findings too: read them.
     """
+    if len(paths) == 1:
+        require_there(paths[0])
     scanned = [scan_skill(path) for path in sink_of(context).track(paths, total=len(paths), label="Scanning")]
 
-    def text(console: Console) -> None:
+    def text(console: "Console") -> None:
         for item in scanned:
             _print_scanned(console, item)
 
@@ -51,13 +55,13 @@ def references(
     )
 
 
-def _print_pointing(console: Console, pointing: Pointing) -> None:
+def _print_pointing(console: "Console", pointing: Pointing) -> None:
     print_rows(
         console,
         [
             (
                 f"{reference.source_file}:{reference.line}",
-                Text(reference.kind.value, FAINT),
+                styled((reference.kind.value, FAINT)),
                 f"{reference.target_skill}: {reference.target_path}" if reference.external else reference.target_path,
             )
             for reference in pointing.references
@@ -68,7 +72,7 @@ def _print_pointing(console: Console, pointing: Pointing) -> None:
     console.print(f"{count(len(pointing.references), 'reference')}, {broken:,} broken.", soft_wrap=True)
 
 
-def _print_scanned(console: Console, item: Scanned) -> None:
-    mark = Text("✗ ", BAD) if item.is_serious else Text("✓ ", GOOD)
-    title = Text.assemble(mark, (item.id, "bold"), "  ", (item.path, FAINT), f"  {count(item.files, 'file')}\n")
+def _print_scanned(console: "Console", item: Scanned) -> None:
+    mark = styled(("✗ ", BAD)) if item.is_serious else styled(("✓ ", GOOD))
+    title = styled(mark, (item.id, "bold"), "  ", (item.path, FAINT), f"  {count(item.files, 'file')}\n")
     console.print(title + findings_text(item.findings), end="", soft_wrap=True)

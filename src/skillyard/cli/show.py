@@ -1,18 +1,20 @@
 """`skillyard show`."""
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from skillyard.app.libraries import open_library
 from skillyard.app.reading import SkillView, file_list, read_skill, read_source
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import FAINT, findings_text, print_rows
+from skillyard.cli.text import FAINT, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def show(
@@ -20,7 +22,7 @@ def show(
     *,
     root: Roots = None,
     env: Environment = None,
-    raw: Annotated[bool, typer.Option("--raw", help="Only the SKILL.md, as it is.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Only the SKILL.md, off a terminal byte for byte.")] = False,
     files: Annotated[bool, typer.Option("--files", help="Only the list of its files.")] = False,
 ) -> Answer:
     """Read one skill."""
@@ -38,16 +40,15 @@ def show(
     return Answer(document=view.as_dict(), text=lambda console: _print(console, view))
 
 
-def _write(console: Console, source: bytes) -> None:
-    text = source.decode("utf-8", "replace")
+def _write(console: "Console", source: bytes) -> None:
     if console.is_terminal:
-        console.print(text, soft_wrap=True, end="")
+        console.print(source.decode("utf-8", "replace"), soft_wrap=True, end="")
     else:
         # For a file or another program: exactly what was written.
-        console.file.write(text)
+        sys.stdout.buffer.write(source)
 
 
-def _print(console: Console, view: SkillView) -> None:
+def _print(console: "Console", view: SkillView) -> None:
     document = view.document
     facts = {
         "name": view.entry.name if view.entry.name != view.entry.id else "",
@@ -60,10 +61,10 @@ def _print(console: Console, view: SkillView) -> None:
         "location": view.entry.location,
         "digest": view.bundle.digest if view.bundle else "",
     }
-    console.print(Text(view.entry.id, "bold"), soft_wrap=True)
+    console.print(styled((view.entry.id, "bold")), soft_wrap=True)
     console.print(one_line(document.description))
     console.print()
-    print_rows(console, [(Text(key, FAINT), one_line(value)) for key, value in facts.items() if value])
+    print_rows(console, [(styled((key, FAINT)), one_line(value)) for key, value in facts.items() if value])
     console.print()
     _print_files(console, view)
     if view.findings:
@@ -73,9 +74,9 @@ def _print(console: Console, view: SkillView) -> None:
     console.print(document.body.strip("\n"), soft_wrap=True)
 
 
-def _print_files(console: Console, view: SkillView) -> None:
+def _print_files(console: "Console", view: SkillView) -> None:
     rows = [
-        (Text(file.path, "green" if file.executable else ""), Text(f"{len(file.data):,} bytes", FAINT))
+        (styled((file.path, "green" if file.executable else "")), styled((f"{len(file.data):,} bytes", FAINT)))
         for file in view.bundle or ()
     ]
     print_rows(console, rows)

@@ -7,6 +7,7 @@ import typer
 
 from skillyard.app.switching import Switching, switch_for_agent, switch_skill
 from skillyard.cli.output import Answer
+from skillyard.config.load import load_settings
 from skillyard.errors import UsageError
 
 Skill = Annotated[str, typer.Argument(metavar="SKILL", help="Its id.")]
@@ -31,7 +32,7 @@ def disable(skill: Skill, *, root: Root = None, agent: Agent = None) -> Answer:
 def _switch(skill: str, *, on: bool, root: Path | None, agent: str | None) -> Answer:
     if root and agent:
         raise UsageError("A folder and an agent cannot be named together.", hint="Use --root or --agent.")
-    done = switch_for_agent(skill, agent, on=on) if agent else switch_skill(skill, on=on, root=root)
+    done = switch_for_agent(load_settings(), skill, agent, on=on) if agent else switch_skill(skill, on=on, root=root)
     return Answer(
         document={
             "skill": done.skill,

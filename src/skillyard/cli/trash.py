@@ -1,15 +1,17 @@
 """`skillyard skill restore`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from skillyard.cli.output import Answer
-from skillyard.cli.text import print_rows
+from skillyard.cli.text import FAINT, print_rows
 from skillyard.config.load import load_settings
 from skillyard.delivery import restore as restore_item
-from skillyard.delivery.trash import Trash
+from skillyard.delivery.trash import BrokenItem, Trash, TrashItem
 
 
 def restore(
@@ -19,18 +21,40 @@ def restore(
 ) -> Answer:
     """Put a removed skill back.
 
-    Its links and its entry in the lock come back too. Without a name: what is in the trash, last in first.
+    Or a replaced one. Its links and its entry in the lock come back too, and what is there now goes to the trash
+    instead. Without a name: what is in the trash, last in first.
     """
     trash = Trash(load_settings().home)
     if not name:
-        items = trash.items()
-        return Answer(
-            document={"trash": [{"name": item.name, "path": str(item.path)} for item in items]},
-            text=lambda console: print_rows(console, [(item.name, str(item.path)) for item in items]),
-        )
-    item = restore_item(trash.find(name).name, home=trash.folder.parent)
+        return _listing(trash.items())
+    restored = restore_item(trash.find(name).name, home=trash.folder.parent)
+    item, replaced = restored.item, restored.replaced
 
     def text(console: Console) -> None:
         console.print(f"{item.path} is back.", soft_wrap=True)
+        if replaced:
+            print_undo(console, replaced)
 
-    return Answer(document={"name": item.name, "path": str(item.path)}, text=text)
+    return Answer(
+        document={"name": item.name, "path": str(item.path), "replaced": replaced.name if replaced else None}, text=text
+    )
+
+
+def print_undo(console: Console, item: TrashItem) -> None:
+    """The command that brings this back."""
+    console.print(Text(f"undo: skillyard skill restore {item.name}", FAINT), soft_wrap=True)
+
+
+def _listing(items: Sequence[TrashItem | BrokenItem]) -> Answer:
+    return Answer(
+        document={"trash": [_row(item) for item in items]},
+        text=lambda console: print_rows(
+            console, [(row["name"], row["path"] or f"broken: {row['problem']}") for row in map(_row, items)]
+        ),
+    )
+
+
+def _row(item: TrashItem | BrokenItem) -> dict[str, str]:
+    if isinstance(item, BrokenItem):
+        return {"name": item.name, "path": "", "problem": f"{item.problem.message} {item.problem.hint}"}
+    return {"name": item.name, "path": str(item.path), "problem": ""}

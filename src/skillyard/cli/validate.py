@@ -1,17 +1,20 @@
 """`skillyard validate`."""
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
+from skillyard.app.loading import require_there
 from skillyard.app.validation import Report, search_tree, summary_of, validate_found, validate_path
 from skillyard.cli.output import Answer, Sink, sink_of
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, styled
 from skillyard.skill.models import Profile
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def validate(
@@ -31,8 +34,10 @@ def validate(
 ) -> Answer:
     """Check skills against the specification.
 
-    Exit code 1 when any of them is invalid.
+    Exit code 1 when any of them is invalid; of several paths, one that is not there is invalid too.
     """
+    if len(paths) == 1:
+        require_there(paths[0])
     reports = list(_reports(sink_of(context), paths, profile, recursive=recursive, references=references))
     summary = summary_of(reports)
     return Answer(
@@ -46,7 +51,7 @@ def _reports(
     sink: Sink, paths: Sequence[Path], profile: Profile, *, recursive: bool, references: bool | None
 ) -> Iterator[Report]:
     for path in paths:
-        if recursive and path.is_dir():
+        if recursive and os.path.isdir(path):  # noqa: PTH112 -- never raises
             found = search_tree(path)
             for file in sink.track(found.files, total=len(found.files), label="Checking"):
                 yield validate_found(file, profile, references=bool(references))
@@ -55,12 +60,12 @@ def _reports(
             yield validate_path(path, profile, references=references is not False)
 
 
-def _print(console: Console, reports: Sequence[Report], summary: dict[str, int], *, brief: bool) -> None:
+def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int], *, brief: bool) -> None:
     for report in reports:
         if brief and report.valid and not report.findings:
             continue
-        mark = Text("✓ ", GOOD) if report.valid else Text("✗ ", BAD)
-        title = Text.assemble(mark, (report.id or report.name, "bold"), "  ", (report.path, FAINT), "\n")
+        mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
+        title = styled(mark, (report.id or report.name, "bold"), "  ", (report.path, FAINT), "\n")
         console.print(title + findings_text(report.findings), end="", soft_wrap=True)
     total = count(summary["checked"], "skill")
     console.print(f"{total} checked: {summary['valid']:,} valid, {summary['invalid']:,} invalid.", soft_wrap=True)

@@ -1,17 +1,21 @@
 """Reading and editing configuration files: TOML, comments kept, every mistake named."""
 
 import difflib
+import os
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from skillyard.errors import InputError, NotFoundError
+from skillyard.config.paths import is_inside
+from skillyard.errors import InputError, NotAllowedError, NotFoundError
 
 SPELLINGS: Final = {"activeEnvironment": "active_environment"}
 """Other spellings of a key that files may use."""
 
 PATH_KEYS: Final = frozenset({"home", "document_root", "roots"})
+PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "roots")
+"""What a project's file may set. It comes with a clone, so it may neither write, read nor open anything outside."""
 
 
 def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
@@ -43,8 +47,49 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
                 hint=f"Keep one of the two lines in {path}.",
                 details={"file": str(path), "field": key},
             )
+        if key == "roots" and isinstance(value, str):
+            value = split_roots(value)  # noqa: PLW2901 -- each of them is relative to the file
         values[key] = _beside(path.parent, value) if key in PATH_KEYS else value
     return values
+
+
+def read_project_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
+    """The settings in a project's file, which strangers may have written: only what a project may decide."""
+    values = read_config_file(path, keys=keys)
+    for key, value in values.items():
+        check_project_value(path, key, value)
+    return values
+
+
+def check_project_value(path: Path, key: str, value: object) -> None:
+    """Refuse what a project's file may not set: other keys, and roots outside the project's folder."""
+    if key not in PROJECT_KEYS:
+        raise NotAllowedError(
+            f"{path} sets {key!r}, which a project may not decide.",
+            hint=f"Take it out of {path}; to set it for yourself: skillyard config set {key} VALUE",
+            details={"file": str(path), "field": key, "allowed": list(PROJECT_KEYS)},
+        )
+    for root in split_roots(value) if key == "roots" else ():  # what is no text, the model refuses
+        if isinstance(root, str) and not is_inside(path.parent, Path(root).expanduser()):
+            raise NotAllowedError(
+                f"{path} sets 'roots' to {root!r}, which is outside the project.",
+                hint=f"Name folders below {path.parent} only; for others: skillyard config set roots {root}",
+                details={"file": str(path), "field": key, "value": root},
+            )
+
+
+def portable(path: Path, key: str, value: object) -> object:
+    """A checked value as a project's file should hold it: roots relative to the file, true in every clone."""
+    if key != "roots":
+        return value
+    return [os.path.relpath(str(root), path.parent) for root in split_roots(value)]
+
+
+def split_roots(value: object) -> list[object]:
+    """The folders in a value of `roots`: a list, or one text separated like `PATH`."""
+    if isinstance(value, str):
+        return [part for part in value.split(os.pathsep) if part]
+    return list(cast("Iterable[object]", value)) if isinstance(value, list | tuple) else [value]
 
 
 def known_key(written: str, *, keys: Iterable[str], file: Path | None = None) -> str:

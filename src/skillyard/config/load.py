@@ -7,8 +7,7 @@ from typing import cast
 from pydantic import ValidationError
 from pydantic_settings import PydanticBaseSettingsSource
 
-from skillyard.config.paths import project_config_file, user_config_file
-from skillyard.config.settings import ENV_PREFIX, FileSource, Settings, VariableSource
+from skillyard.config.settings import ENV_PREFIX, Settings, VariableSource, file_sources
 from skillyard.errors import InputError
 
 DEFAULT_ORIGIN = "default"
@@ -29,9 +28,9 @@ def setting_origins(flags: Mapping[str, object] | None = None) -> dict[str, str]
     variables = VariableSource(Settings)
     for key in variables():
         origins.setdefault(key, f"env {variables.variable(key)}")
-    for path in (project_config_file(), user_config_file()):
-        for key in FileSource(Settings, path)():
-            origins.setdefault(key, str(path))
+    for source in file_sources(Settings):
+        for key in source():
+            origins.setdefault(key, str(source.path))
     return {key: origins.get(key, DEFAULT_ORIGIN) for key in Settings.model_fields}
 
 

@@ -29,6 +29,11 @@ def project_config_file() -> Path:
     return Path.cwd() / PROJECT_FILE
 
 
+def is_inside(folder: Path, path: Path) -> bool:
+    """Whether a path is the folder or below it, by where links lead: a link could name any place."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
 def _xdg(variable: str, fallback: str) -> Path:
     # The XDG rules say that a relative value is to be ignored.
     value = Path(os.environ.get(variable, ""))

@@ -14,7 +14,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from skillyard.config.files import read_config_file
+from skillyard.config.files import read_config_file, read_project_file, split_roots
 from skillyard.config.paths import default_home, project_config_file, user_config_file
 
 ENV_PREFIX: Final = "SKILLYARD_"
@@ -49,7 +49,7 @@ class Settings(BaseSettings):
     @field_validator("roots", mode="before")
     @classmethod
     def _split_roots(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
-        return [part for part in value.split(os.pathsep) if part] if isinstance(value, str) else value
+        return split_roots(value) if isinstance(value, str) else value
 
     @field_validator("home", "document_root", "roots")
     @classmethod
@@ -70,8 +70,7 @@ class Settings(BaseSettings):
         return (
             init_settings,
             VariableSource(settings_cls),
-            FileSource(settings_cls, project_config_file()),
-            FileSource(settings_cls, user_config_file()),
+            *file_sources(settings_cls),
         )
 
 
@@ -92,8 +91,18 @@ class VariableSource(EnvSettingsSource):
 
 
 class FileSource(InitSettingsSource):
-    """One configuration file; a file that is not there gives nothing."""
+    """The settings of one configuration file."""
 
-    def __init__(self, settings_cls: type[BaseSettings], path: Path) -> None:
+    def __init__(self, settings_cls: type[BaseSettings], path: Path, values: dict[str, Any]) -> None:
         self.path = path
-        super().__init__(settings_cls, init_kwargs=read_config_file(path, keys=Settings.model_fields))
+        super().__init__(settings_cls, init_kwargs=values)
+
+
+def file_sources(settings_cls: type[BaseSettings]) -> tuple[FileSource, FileSource]:
+    """The project's file and the person's own, the stronger first; one that is not there gives nothing."""
+    project, user = project_config_file(), user_config_file()
+    keys = Settings.model_fields
+    return (
+        FileSource(settings_cls, project, read_project_file(project, keys=keys)),
+        FileSource(settings_cls, user, read_config_file(user, keys=keys)),
+    )

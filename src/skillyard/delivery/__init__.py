@@ -9,7 +9,8 @@ from skillyard.delivery.adopt import plan_adopt
 from skillyard.delivery.apply import apply
 from skillyard.delivery.check import check
 from skillyard.delivery.fetch import fetch
-from skillyard.delivery.remove import plan_remove, restore
+from skillyard.delivery.remove import plan_remove
+from skillyard.delivery.restore import restore
 from skillyard.delivery.source_text import parse_source
 from skillyard.delivery.update import plan_update
 

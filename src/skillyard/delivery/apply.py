@@ -1,5 +1,6 @@
 """Carrying a plan out, one skill at a time, each whole or not at all."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,12 +11,13 @@ from skillyard.delivery.depot import Depot
 from skillyard.delivery.guard import only_writer
 from skillyard.delivery.links import make_link
 from skillyard.delivery.lock import Lock, read_lock, write_lock
-from skillyard.delivery.look import Kind, Look, look_at
+from skillyard.delivery.look import Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan, blocked
 from skillyard.delivery.trash import Trash, TrashItem
 from skillyard.errors import SkillyardError, UnavailableError
-from skillyard.library.disk import write_folder
+from skillyard.library.disk import swap_folder, write_folder
+from skillyard.skill.bundle import Bundle
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +44,7 @@ def apply(plan: Plan, *, home: Path) -> Outcome:
                     left.append(_stale(action))
                     continue
                 try:
-                    _perform(action, seen, depot, trash)
+                    _Performing(action, seen, kept.lock, depot, trash).perform()
                 except (SkillyardError, OSError) as error:
                     left.append(_failed(action, error))
                 else:
@@ -84,45 +86,64 @@ def _failed(action: Action, error: SkillyardError | OSError) -> Action:
     return blocked(action, Act.REFUSED, reason, "Check the permissions and the space there, then run it again.")
 
 
-def _perform(action: Action, seen: Look, depot: Depot, trash: Trash) -> None:
-    """Keep what came, put what goes into the trash, write what is new; the lock comes last.
+@dataclass(frozen=True, slots=True)
+class _Performing:
+    """One action being done to what is there."""
 
-    Whatever step it stops at, doing the same again finishes it.
-    """
-    if action.pristine is not None:
-        depot.keep(action.pristine)
-    for path in action.unlinks:
-        _take_away(path, action, trash)
-    if action.act is Act.REMOVE:
-        _take_away(action.path, action, trash)
-    elif action.bundle is not None:
-        _write(action, seen, trash)
-    for link in action.links:
-        make_link(link, action.path)
+    action: Action
+    seen: Look
+    lock: Lock
+    depot: Depot
+    trash: Trash
 
+    def perform(self) -> None:
+        """Keep what came, put what goes into the trash, write what is new; the lock comes last.
 
-def _take_away(path: Path, action: Action, trash: Trash) -> None:
-    if path.is_symlink():
-        path.unlink()
-    elif path.exists():
-        entry = action.before if path == action.path else None
-        trash.move(path, place=action.place, entry=entry)
+        Whatever step it stops at, doing the same again finishes it.
+        """
+        action = self.action
+        if action.pristine is not None:
+            self.depot.keep(action.pristine)
+        for path in action.unlinks:
+            self._take_away(path)
+        if action.act is Act.REMOVE:
+            self._take_away(action.path)
+        elif action.bundle is not None:
+            self._write(action.bundle)
+        for link in action.links:
+            make_link(link, action.path)
 
+    def _take_away(self, path: Path) -> None:
+        if path.is_symlink():
+            path.unlink()
+        elif path.exists():
+            self.trash.move(path, place=self.action.place, entry=self.lock.at(self.action.place.relative(path)))
 
-def _write(action: Action, seen: Look, trash: Trash) -> None:
-    assert action.bundle is not None  # noqa: S101 -- the caller's condition, for the type checker
-    if seen.kind in {Kind.LINK, Kind.OTHER}:
-        _take_away(action.path, action, trash)
-    elif seen.kind is Kind.FOLDER and not _is_as_installed(action, seen):
-        trash.copy(action.path, place=action.place, entry=action.before)
-    write_folder(action.bundle, action.path, replace=seen.kind is Kind.FOLDER)
-    written = look_at(action.path)
-    if written.digest != action.bundle.digest:
-        raise UnavailableError(
-            f"{action.path} does not hold what was written: {written.digest or written.kind} "
-            f"instead of {action.bundle.digest}.",
-            hint="Check the disk and what else writes there, then run the command again.",
-        )
+    def _write(self, bundle: Bundle) -> None:
+        path = self.action.path
+        if self.seen.bundle is None:
+            self._take_away(path)
+            write_folder(bundle, path)
+        else:
+            self._replace(bundle)
+        written = look_at(path)
+        if written.digest != bundle.digest:
+            raise UnavailableError(
+                f"{path} does not hold what was written: {written.digest or written.kind} instead of {bundle.digest}.",
+                hint="Check the disk and what else writes there, then run the command again.",
+            )
+
+    def _replace(self, bundle: Bundle) -> None:
+        path, place, before = self.action.path, self.action.place, self.action.before
+        if not _is_as_installed(self.action, self.seen):
+            self.trash.copy(path, place=place, entry=before)
+        old = swap_folder(bundle, path)
+        if old is None:
+            return
+        if look_at(old) == self.seen:
+            shutil.rmtree(old, ignore_errors=True)
+        else:  # somebody saved something there until the last moment
+            self.trash.move(old, was=path, place=place, entry=before)
 
 
 def _is_as_installed(action: Action, seen: Look) -> bool:

@@ -65,10 +65,10 @@ def check(targets: Sequence[Target], *, home: Path) -> tuple[Checked, ...]:
 
 
 def untracked(targets: Sequence[Target]) -> Iterator[Checked]:
-    """The skills in these folders that no lock names, links left aside."""
+    """The skills in these folders that no lock names; links and hidden folders, which agents do not read, aside."""
     for target in targets:
         tracked = {entry.path for entry in read_lock(target.place).entries}
-        for folder in filter(None, skill_folders_on_disk(target.root)):
+        for folder in filter(None, skill_folders_on_disk(target.root, hidden=False)):
             path = target.root / folder
             reason, fix = "No lock names it.", f"skillyard skill adopt {path.name}"
             try:

@@ -15,11 +15,9 @@ class Depot:
         self.folder = home / "bundles"
 
     def keep(self, bundle: Bundle) -> None:
-        """Keep a bundle; doing it again changes nothing."""
-        path = self._path(bundle.digest)
-        if path.is_file():
-            return
-        replace_file(path, pack(bundle, "skill"))
+        """Keep a bundle; doing it again changes nothing, or repairs what is no longer whole."""
+        if self.get(bundle.digest) is None:
+            replace_file(self._path(bundle.digest), pack(bundle, "skill"))
 
     def get(self, digest: str) -> Bundle | None:
         """The bundle of that digest, if it is here and whole."""

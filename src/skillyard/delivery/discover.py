@@ -29,8 +29,8 @@ def skill_folders(paths: Iterable[str]) -> list[str]:
     return sorted(outermost, key=lambda folder: (_is_hidden(folder), _depth(folder), folder))
 
 
-def skill_folders_on_disk(root: Path) -> list[str]:
-    """The same for a folder on disk. Links are not followed."""
+def skill_folders_on_disk(root: Path, *, hidden: bool = True) -> list[str]:
+    """The same for a folder on disk. Links are not followed, and without `hidden` no folder with a dot is."""
     found: list[str] = []
     pending = [""]
     seen = 0
@@ -46,7 +46,8 @@ def skill_folders_on_disk(root: Path) -> list[str]:
         names, folders = _listing(root / folder)
         found.extend(f"{folder}/{name}".lstrip("/") for name in names if name in SKILL_FILE_NAMES)
         if not names.intersection(SKILL_FILE_NAMES) and _depth(folder) < MAX_DEPTH:
-            pending.extend(f"{folder}/{name}".lstrip("/") for name in folders if not left_out_part(name))
+            inner = (name for name in folders if not left_out_part(name) and (hidden or not _is_hidden(name)))
+            pending.extend(f"{folder}/{name}".lstrip("/") for name in inner)
     return skill_folders(found)
 
 

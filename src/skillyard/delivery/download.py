@@ -21,8 +21,8 @@ _DENIED: Final = frozenset({401, 403, 407})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Reach:
-    """How far fetching may go."""
+class DownloadLimits:
+    """What fetching may do and take at most."""
 
     allow_http: bool = False
     max_bytes: int = MAX_ARCHIVE_BYTES
@@ -40,15 +40,15 @@ class Download:
         return f"sha256:{hashlib.sha256(self.data).hexdigest()}"
 
 
-def download(url: str, reach: Reach) -> Download:
+def download(url: str, limits: DownloadLimits) -> Download:
     """The bytes at a URL; every way this can fail is a typed error that names the URL."""
     import httpx  # noqa: PLC0415 -- slow to import, and most commands download nothing
 
-    deadline = time.monotonic() + reach.max_seconds
-    timeout = httpx.Timeout(min(READ_SECONDS, reach.max_seconds), connect=min(CONNECT_SECONDS, reach.max_seconds))
+    deadline = time.monotonic() + limits.max_seconds
+    timeout = httpx.Timeout(min(READ_SECONDS, limits.max_seconds), connect=min(CONNECT_SECONDS, limits.max_seconds))
     try:
         for _ in range(MAX_REDIRECTS + 1):
-            check_reachable(url, allow_http=reach.allow_http)
+            check_reachable(url, allow_http=limits.allow_http)
             # What is on this machine is asked for directly, whatever proxy the environment names.
             direct = is_loopback(urlsplit(url).hostname)
             with (
@@ -61,7 +61,7 @@ def download(url: str, reach: Reach) -> Download:
                     url = _redirected(url, response.headers["location"])
                     continue
                 _check_status(url, response.status_code)
-                return Download(data=_body(url, response, reach, deadline), url=url)
+                return Download(data=_body(url, response, limits, deadline), url=url)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise UnavailableError(
             f"{url} could not be downloaded: {str(error) or type(error).__name__}.",
@@ -98,20 +98,20 @@ def _check_status(url: str, status: int) -> None:
     raise kind(f"{url} answered with HTTP status {status}.", hint=hint, details={"url": url, "status": status})
 
 
-def _body(url: str, response: "httpx.Response", reach: Reach, deadline: float) -> bytes:
+def _body(url: str, response: "httpx.Response", limits: DownloadLimits, deadline: float) -> bytes:
     data = bytearray()
     for chunk in response.iter_bytes():
         data += chunk
-        if len(data) > reach.max_bytes:
+        if len(data) > limits.max_bytes:
             raise LimitError(
-                f"{url} is larger than the limit of {reach.max_bytes} bytes.",
+                f"{url} is larger than the limit of {limits.max_bytes} bytes.",
                 hint="Ask for a smaller archive, or give a git repository instead.",
-                details={"url": url, "limit": reach.max_bytes},
+                details={"url": url, "limit": limits.max_bytes},
             )
         if time.monotonic() > deadline:
             raise UnavailableError(
-                f"{url} was not downloaded within {reach.max_seconds:g} seconds.",
+                f"{url} was not downloaded within {limits.max_seconds:g} seconds.",
                 hint="Try again, or download the file yourself and give `skillyard add` the file.",
-                details={"url": url, "limit": reach.max_seconds},
+                details={"url": url, "limit": limits.max_seconds},
             )
     return bytes(data)

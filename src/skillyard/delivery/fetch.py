@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
 from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
 from skillyard.delivery.fetch_url import fetch_index, fetch_url
@@ -15,12 +15,12 @@ from skillyard.errors import ConflictError, NotFoundError, SkillyardError, Usage
 _SHOWN_NAMES = 20
 
 
-def fetch(source: Source, *, reach: Reach | None = None, only: Collection[str] = ()) -> Fetched:
+def fetch(source: Source, *, limits: DownloadLimits | None = None, only: Collection[str] = ()) -> Fetched:
     """All skills of a source, or those whose id, name or folder is in `only`. Nothing is written.
 
     A skill that cannot be installed is in `refused` with its findings; the others are not affected.
     """
-    fetched = gather(source, _items(source, reach or Reach(), only), only=only)
+    fetched = gather(source, _items(source, limits or DownloadLimits(), only), only=only)
     if not fetched.skills and not fetched.refused:
         raise _nothing(source, only)
     if source.digest:
@@ -29,45 +29,47 @@ def fetch(source: Source, *, reach: Reach | None = None, only: Collection[str] =
 
 
 def fetch_again(
-    skills: Collection[tuple[Source, str]], *, reach: Reach | None = None
+    skills: Collection[tuple[Source, str]], *, limits: DownloadLimits | None = None
 ) -> dict[tuple[Source, str], FetchedSkill | RefusedSkill | SkillyardError]:
     """Each of these skills, given by source and id, anew. A repository or an index is asked once for all of its.
 
     What is no longer in its folder is looked for by its id. What cannot be had is the error that says why; the
     others are not affected.
     """
-    reach = reach or Reach()
+    limits = limits or DownloadLimits()
     found: dict[tuple[Source, str], FetchedSkill | RefusedSkill | SkillyardError] = {}
     trees: dict[Source, list[tuple[Source, str]]] = {}
     for source, skill_id in dict.fromkeys(skills):
         trees.setdefault(source.tree, []).append((source, skill_id))
     for tree, wanted in trees.items():
         try:
-            items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], reach)}
+            items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], limits)}
         except SkillyardError as error:
             found.update(dict.fromkeys(wanted, error))
             continue
         for source, skill_id in wanted:
-            item = items.get(source.subpath) or _moved(source, skill_id, reach)
+            item = items.get(source.subpath) or _moved(source, skill_id, limits)
             found[source, skill_id] = _pinned(item, source.digest)
     return found
 
 
-def _items_again(tree: Source, sources: Sequence[Source], reach: Reach) -> Iterator[FetchedSkill | RefusedSkill]:
+def _items_again(
+    tree: Source, sources: Sequence[Source], limits: DownloadLimits
+) -> Iterator[FetchedSkill | RefusedSkill]:
     folders = [source.subpath for source in sources]
     if tree.kind is SourceKind.GIT:
-        yield from fetch_git_folders(tree, folders, reach)
+        yield from fetch_git_folders(tree, folders, limits)
     elif tree.kind is SourceKind.FOLDER:
         for source in sources:
             yield from fetch_folder(source) if (Path(source.location) / source.subpath).is_dir() else ()
     else:
-        yield from _items(tree, reach, [folder for folder in folders if folder])
+        yield from _items(tree, limits, [folder for folder in folders if folder])
 
 
-def _moved(source: Source, skill_id: str, reach: Reach) -> FetchedSkill | SkillyardError:
+def _moved(source: Source, skill_id: str, limits: DownloadLimits) -> FetchedSkill | SkillyardError:
     """The skill of that id wherever the source has it now."""
     try:
-        skills = fetch(source.tree, reach=reach, only=[skill_id]).skills
+        skills = fetch(source.tree, limits=limits, only=[skill_id]).skills
     except NotFoundError:
         skills = ()
     except SkillyardError as error:
@@ -90,18 +92,18 @@ def _pinned(
     return replace(item, source=replace(item.source, digest=digest))
 
 
-def _items(source: Source, reach: Reach, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+def _items(source: Source, limits: DownloadLimits, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
     match source.kind:
         case SourceKind.FOLDER:
             return fetch_folder(source)
         case SourceKind.ARCHIVE:
             return fetch_archive(source)
         case SourceKind.GIT:
-            return fetch_git(source, reach, only=only)
+            return fetch_git(source, limits, only=only)
         case SourceKind.URL:
-            return fetch_url(source, reach, only=only)
+            return fetch_url(source, limits, only=only)
         case SourceKind.INDEX:
-            return fetch_index(source, reach, only=only)
+            return fetch_index(source, limits, only=only)
         case SourceKind.LOCAL:
             raise UsageError(
                 "The skill was made or adopted here: it has no source to fetch from.",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from skillyard.delivery.discover import skill_folders
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, check_source_size, is_wanted, take_in
 from skillyard.delivery.git import Repository, TreeFile, fetched_repository
 from skillyard.delivery.source import Source, check_reachable
@@ -34,9 +34,11 @@ from skillyard.skill.paths import printable
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
-def fetch_git(source: Source, reach: Reach, *, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_git(
+    source: Source, limits: DownloadLimits, *, only: Collection[str]
+) -> Iterator[FetchedSkill | RefusedSkill]:
     """The skills of a commit, or of one folder of it; only those asked for are read whole."""
-    with _reached(source, reach) as repository:
+    with _opened(source, limits) as repository:
         files = repository.files()
         if source.subpath and not any(file.path.startswith(f"{source.subpath}/") for file in files):
             raise NotFoundError(
@@ -48,18 +50,20 @@ def fetch_git(source: Source, reach: Reach, *, only: Collection[str]) -> Iterato
         yield from _read(source, repository, _wanted(candidates, repository, only) if only else candidates)
 
 
-def fetch_git_folders(source: Source, folders: Collection[str], reach: Reach) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_git_folders(
+    source: Source, folders: Collection[str], limits: DownloadLimits
+) -> Iterator[FetchedSkill | RefusedSkill]:
     """The skills that are in exactly these folders of a commit; a folder that is no skill yields nothing."""
-    with _reached(source, reach) as repository:
+    with _opened(source, limits) as repository:
         files = repository.files()
         found = [item for folder in folders for item in _candidates(source, files, folder) if item.folder == folder]
         yield from _read(source, repository, found)
 
 
-def _reached(source: Source, reach: Reach) -> AbstractContextManager[Repository]:
+def _opened(source: Source, limits: DownloadLimits) -> AbstractContextManager[Repository]:
     if "://" in source.location:
-        check_reachable(source.location, allow_http=reach.allow_http)
-    return fetched_repository(source, max_seconds=reach.max_seconds)
+        check_reachable(source.location, allow_http=limits.allow_http)
+    return fetched_repository(source, max_seconds=limits.max_seconds)
 
 
 def _read(

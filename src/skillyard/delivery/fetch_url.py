@@ -7,11 +7,12 @@ from pathlib import PurePosixPath
 from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin, urlsplit
 
-from skillyard.delivery.download import Download, Reach, download
+from skillyard.delivery.download import Download, DownloadLimits, download
 from skillyard.delivery.fetch_folder import archive_skill
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, is_wanted, refusal, take_in
 from skillyard.delivery.source import Source, SourceKind, is_digest
 from skillyard.errors import ConflictError, InputError, SkillyardError
+from skillyard.skill.archive import looks_like_archive
 from skillyard.skill.bundle import SKILL_FILE, BundleFile, bundle_of
 from skillyard.skill.limits import MIB, SKILL_FILE_NAMES
 from skillyard.skill.names import is_valid_name
@@ -20,18 +21,17 @@ MAX_INDEX_BYTES: Final = 8 * MIB
 MAX_INDEX_ENTRIES: Final = 10_000
 SCHEMA_PREFIX: Final = "https://schemas.agentskills.io/discovery/0.2."
 
-_ARCHIVE_SIGNS: Final = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b")
-_TAR_SIGN: Final = slice(257, 262)
 
-
-def fetch_url(source: Source, reach: Reach, *, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_url(
+    source: Source, limits: DownloadLimits, *, only: Collection[str]
+) -> Iterator[FetchedSkill | RefusedSkill]:
     """What is at a URL, known by its bytes and not by its name."""
-    got = download(source.location, reach)
-    if _is_archive(got.data):
+    got = download(source.location, limits)
+    if looks_like_archive(got.data):
         yield archive_skill(got.data, name=_file_name(source.location), source=source)
     elif got.data.lstrip()[:1] == b"{":
         index = replace(source, kind=SourceKind.INDEX, digest="")
-        yield from _listed(index, got, reach, only=only)
+        yield from _listed(index, got, limits, only=only)
     elif b"<html" in got.data[:2048].lower() or b"<!doctype" in got.data[:2048].lower():
         raise InputError(
             f"{source.location} is a web page, not a skill.",
@@ -43,14 +43,16 @@ def fetch_url(source: Source, reach: Reach, *, only: Collection[str]) -> Iterato
         yield _skill_md(got, source)
 
 
-def fetch_index(source: Source, reach: Reach, *, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_index(
+    source: Source, limits: DownloadLimits, *, only: Collection[str]
+) -> Iterator[FetchedSkill | RefusedSkill]:
     """The skills that a site lists in its discovery index, each checked against the digest given there."""
-    got = download(source.location, replace(reach, max_bytes=min(reach.max_bytes, MAX_INDEX_BYTES)))
-    yield from _listed(source, got, reach, only=only)
+    got = download(source.location, replace(limits, max_bytes=min(limits.max_bytes, MAX_INDEX_BYTES)))
+    yield from _listed(source, got, limits, only=only)
 
 
 def _listed(
-    source: Source, got: Download, reach: Reach, *, only: Collection[str]
+    source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]
 ) -> Iterator[FetchedSkill | RefusedSkill]:
     for position, entry in enumerate(_entries(source, got.data)):
         name = entry.get("name")
@@ -61,14 +63,14 @@ def _listed(
             continue
         skill = replace(source, subpath=name)
         try:
-            yield _listed_skill(entry, name, skill, got.url, reach)
+            yield _listed_skill(entry, name, skill, got.url, limits)
         except SkillyardError as error:
             # One skill that cannot be had does not keep the others from being installed.
             yield refusal(name, skill, "index-entry", error.message, fix=error.hint)
 
 
 def _listed_skill(
-    entry: dict[str, Any], name: str, source: Source, index_url: str, reach: Reach
+    entry: dict[str, Any], name: str, source: Source, index_url: str, limits: DownloadLimits
 ) -> FetchedSkill | RefusedSkill:
     url, digest, kind = entry.get("url"), entry.get("digest"), entry.get("type")
     if not isinstance(url, str) or not isinstance(digest, str) or not is_digest(digest):
@@ -76,7 +78,7 @@ def _listed_skill(
     if kind not in {"skill-md", "archive"}:
         raise InputError(f"The index gives {name!r} an unknown type {kind!r}.", hint="Update Skillyard.")
     address = Source(kind=SourceKind.URL, location=urljoin(index_url, url))
-    got = download(address.location, reach)
+    got = download(address.location, limits)
     if got.digest != digest:
         raise ConflictError(
             f"What {address.location} sent has the digest {got.digest}, but the index says {digest}.",
@@ -120,10 +122,6 @@ def _skill_md(got: Download, source: Source, *, folder: str = "") -> FetchedSkil
     folder = folder or (path.parent.name if path.name in SKILL_FILE_NAMES else path.stem)
     read = bundle_of([BundleFile(SKILL_FILE, got.data)], folder=folder)
     return take_in(read, folder=folder, source=source, resolved=got.digest)
-
-
-def _is_archive(data: bytes) -> bool:
-    return data.startswith(_ARCHIVE_SIGNS) or data[_TAR_SIGN] == b"ustar"
 
 
 def _file_name(url: str) -> str:

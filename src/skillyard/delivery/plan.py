@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ class FileConflict:
     """The text with conflict markers, where there is one."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Action:
     """One thing to do to one skill's folder, with all that is needed to do it and to show it."""
 
@@ -73,7 +74,7 @@ class Action:
     findings: tuple[Finding, ...] = ()
     conflicts: tuple[FileConflict, ...] = ()
 
-    @property
+    @cached_property
     def diff(self) -> BundleDiff | None:
         """What writing the folder changes in it."""
         if self.act is Act.REMOVE:
@@ -124,4 +125,9 @@ class Plan:
         return tuple(action for action in self.actions if action.act in BLOCKED)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"actions": [action.as_dict() for action in self.actions]}
+        """The plan as `--dry-run --json` shows it, with what each action would change."""
+        return {
+            "actions": [
+                {**action.as_dict(), "diff": action.diff.as_dict() if action.diff else None} for action in self.actions
+            ]
+        }

@@ -1,19 +1,17 @@
-"""Planning what `skillyard remove` takes away, and bringing back what was."""
+"""Planning what `skillyard remove` takes away."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skillyard.delivery.guard import only_writer
-from skillyard.delivery.links import leads_to, make_link
-from skillyard.delivery.lock import LockEntry, read_lock, write_lock
+from skillyard.delivery.links import leads_to
+from skillyard.delivery.lock import LockEntry, read_lock
 from skillyard.delivery.look import Kind, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan, blocked
 from skillyard.delivery.target import Target
-from skillyard.delivery.trash import Trash, TrashItem
-from skillyard.errors import ConflictError, NotAllowedError, NotFoundError
+from skillyard.errors import NotAllowedError, NotFoundError
 from skillyard.skill.paths import is_safe_segment
 
 
@@ -37,29 +35,6 @@ def plan_remove(
             )
         actions.extend(found)
     return Plan(actions=tuple(actions))
-
-
-def restore(name: str, *, home: Path) -> TrashItem:
-    """Put an item of the trash back where it was, with its links and its entry in the lock."""
-    trash = Trash(home)
-    item = trash.get(name)
-    with only_writer(item.place, home):
-        item.place.relative(item.path)
-        if os.path.lexists(item.path):
-            raise ConflictError(
-                f"{item.path} is there again.",
-                hint=f"Move it away first, or take what you need from {item.content}.",
-                details={"value": str(item.path)},
-            )
-        lock = read_lock(item.place)
-        item.path.parent.mkdir(parents=True, exist_ok=True)
-        trash.take(item)
-        if item.entry is not None:
-            for link in map(item.place.resolve, item.entry.links):
-                if not os.path.lexists(link):
-                    make_link(link, item.path)
-            write_lock(item.place, lock.having(item.entry))
-    return item
 
 
 def _removals(skill_id: str, targets: Sequence[Target], *, only_here: bool, force: bool) -> Iterator[Action]:

@@ -1,6 +1,8 @@
 """The trash: folders taken away or written over, kept so that it can be undone."""
 
+import errno
 import json
+import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +11,9 @@ from typing import Any, Final, cast
 
 from skillyard.delivery.lock import LockEntry, entry_from_dict, entry_to_dict
 from skillyard.delivery.place import LockPlace
-from skillyard.errors import InputError, NotFoundError, UnavailableError
+from skillyard.errors import InputError, NotFoundError, SkillyardError, UnavailableError
+from skillyard.files import replace_file, sync_folder
+from skillyard.library.disk import hidden_beside
 
 _RECORD: Final = "trash.json"
 _CONTENT: Final = "content"
@@ -28,6 +32,14 @@ class TrashItem:
     """What the lock said about it; None for what was not tracked."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BrokenItem:
+    """Something in the trash that cannot be put back by a command."""
+
+    name: str
+    problem: SkillyardError
+
+
 class Trash:
     """Items under `<home>/trash`, numbered in the order they came. Deleting an item's folder forgets it."""
 
@@ -36,26 +48,26 @@ class Trash:
         self.added: list[TrashItem] = []
         """What was put here through this object."""
 
-    def move(self, path: Path, *, place: LockPlace, entry: LockEntry | None) -> TrashItem:
-        """Take a folder away into the trash."""
-        item = self._new(path, place, entry)
-        self._filling(item, lambda: shutil.move(path, item.content))
-        return item
+    def move(self, path: Path, *, place: LockPlace, entry: LockEntry | None, was: Path | None = None) -> TrashItem:
+        """Take what is at a path away into the trash; `was` is where it belongs, if not there."""
+        return self._filled(was or path, place, entry, lambda content: _move(path, content))
 
     def copy(self, path: Path, *, place: LockPlace, entry: LockEntry | None) -> TrashItem:
         """Put a copy of a folder into the trash, before it is written over in place."""
-        item = self._new(path, place, entry)
-        self._filling(item, lambda: shutil.copytree(path, item.content, symlinks=True))
-        return item
+        return self._filled(path, place, entry, lambda content: _copy(path, content))
 
-    def items(self) -> list[TrashItem]:
+    def items(self) -> list[TrashItem | BrokenItem]:
         """What is in the trash, last in first."""
-        names = sorted((path.name for path in self.folder.glob("*-*") if (path / _RECORD).is_file()), reverse=True)
-        return [self.get(name) for name in names]
+        return [self._item_or_problem(name) for name in self._names()]
 
     def find(self, wanted: str) -> TrashItem:
         """The item of that name, or the last one that was a skill of that id."""
-        return next((item for item in self.items() if item.path.name == wanted), None) or self.get(wanted)
+        names = self._names()
+        if wanted not in names:
+            named = [name for name in names if name.partition("-")[2] == wanted]
+            whole = (item for item in map(self._item_or_problem, named) if isinstance(item, TrashItem))
+            return next(whole, None) or self.get(named[0] if named else wanted)
+        return self.get(wanted)
 
     def get(self, name: str) -> TrashItem:
         record = self.folder / name / _RECORD
@@ -65,33 +77,61 @@ class Trash:
                 hint="See what is there: skillyard skill restore",
                 details={"value": name},
             )
+        content = record.parent / _CONTENT
+        if not os.path.lexists(content):
+            raise InputError(
+                f"{record.parent} was never finished: there is no {_CONTENT} in it.",
+                hint="What should have come here is where it was, or in a hidden folder beside that.",
+            )
         try:
             fields: Any = json.loads(record.read_bytes())
             place = LockPlace(lock=Path(fields["lock"]), base=Path(fields["base"]), trusted=bool(fields["trusted"]))
             entry = fields["entry"] and entry_from_dict(place, cast("dict[str, Any]", fields["entry"]), "entry")
             path = Path(fields["path"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"{record} cannot be used: {error}.", hint=f"Move {record.parent / _CONTENT} back by hand."
-            ) from error
-        return TrashItem(name=name, path=path, content=record.parent / _CONTENT, place=place, entry=entry)
+            raise InputError(f"{record} cannot be used: {error}.", hint=f"Move {content} back by hand.") from error
+        return TrashItem(name=name, path=path, content=content, place=place, entry=entry)
 
     def take(self, item: TrashItem) -> None:
         """Move an item back to where it was."""
-        shutil.move(item.content, item.path)
-        shutil.rmtree(item.content.parent)
-
-    def _filling(self, item: TrashItem, fill: Callable[[], object]) -> None:
         try:
-            fill()
+            _move(item.content, item.path)
         except OSError as error:
-            if item.path.exists():
-                shutil.rmtree(item.content.parent, ignore_errors=True)
             raise UnavailableError(
-                f"{item.path} could not be put into the trash: {error}.",
+                f"{item.path} could not be put back: {error}.",
+                hint=f"Check the permissions and the space there; it is still in {item.content}.",
+            ) from error
+        shutil.rmtree(item.content.parent, ignore_errors=True)
+
+    def _names(self) -> list[str]:
+        return sorted((path.name for path in self.folder.glob("*-*") if (path / _RECORD).is_file()), reverse=True)
+
+    def _item_or_problem(self, name: str) -> TrashItem | BrokenItem:
+        try:
+            return self.get(name)
+        except SkillyardError as error:
+            return BrokenItem(name=name, problem=error)
+
+    def _filled(self, path: Path, place: LockPlace, entry: LockEntry | None, fill: Callable[[Path], None]) -> TrashItem:
+        try:
+            item = self._new(path, place, entry)
+            self._fill(item, fill)
+        except OSError as error:
+            raise UnavailableError(
+                f"{path} could not be put into the trash: {error}.",
                 hint=f"Check its permissions and the space in {self.folder}.",
             ) from error
         self.added.append(item)
+        return item
+
+    def _fill(self, item: TrashItem, fill: Callable[[Path], None]) -> None:
+        try:
+            fill(item.content)
+        except OSError:
+            # What got here whole is never deleted: it may be all that there is.
+            if not os.path.lexists(item.content):
+                shutil.rmtree(item.content.parent, ignore_errors=True)
+            raise
 
     def _new(self, path: Path, place: LockPlace, entry: LockEntry | None) -> TrashItem:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +151,7 @@ class Trash:
             "entry": entry_to_dict(place, entry) if entry else None,
         }
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-        (self.folder / name / _RECORD).write_text(text, encoding="utf-8")
+        replace_file(self.folder / name / _RECORD, text.encode())
         content = self.folder / name / _CONTENT
         return TrashItem(name=name, path=path, content=content, place=place, entry=entry)
 
@@ -119,3 +159,58 @@ class Trash:
 def _number(name: str) -> int:
     digits = name.partition("-")[0]
     return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def _move(path: Path, to: Path) -> None:
+    """Move whatever is at a path. At every moment all of it is in one of the two places."""
+    try:
+        path.rename(to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+    else:
+        return
+    # Another disk. Out of everybody's way first: what is saved while the copy is made would be in neither.
+    aside = hidden_beside(path)
+    path.rename(aside)
+    try:
+        _copy(aside, to)
+    except OSError:
+        aside.rename(path)
+        raise
+    _delete(aside)
+
+
+def _copy(path: Path, to: Path) -> None:
+    """Copy whatever is at a path; under the new name there is all of it or nothing, even when the machine stops."""
+    unfinished = hidden_beside(to)
+    try:
+        if _is_folder(path):
+            shutil.copytree(path, unfinished, symlinks=True, copy_function=_copy_file)
+            for folder, _, _ in os.walk(unfinished):
+                sync_folder(Path(folder))
+        else:
+            _copy_file(path, unfinished)
+        unfinished.rename(to)
+    except OSError:
+        _delete(unfinished)
+        raise
+    sync_folder(to.parent)
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _delete(path: Path) -> None:
+    if _is_folder(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _copy_file(source: str | Path, target: str | Path) -> None:
+    shutil.copy2(source, target, follow_symlinks=False)
+    if not Path(target).is_symlink():
+        with Path(target).open("rb") as stream:
+            os.fsync(stream.fileno())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skillyard.delivery.add import risk_refusal
 from skillyard.delivery.depot import Depot
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch import fetch_again
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.lock import LockEntry, read_lock
@@ -30,7 +30,7 @@ class UpdateOptions:
     """Who wins where a person and upstream changed the same."""
     allow_risky: bool = False
     """Install news in which the scan found something serious."""
-    reach: Reach = field(default_factory=Reach)
+    limits: DownloadLimits = field(default_factory=DownloadLimits)
 
 
 def plan_update(
@@ -50,7 +50,7 @@ def plan_update(
             details={"field": "skill", "value": sorted(missing)},
         )
     skills = [(entry.source, entry.id) for _, entry in tracked if entry.source.kind is not SourceKind.LOCAL]
-    news = fetch_again(skills, reach=options.reach)
+    news = fetch_again(skills, limits=options.limits)
     depot = Depot(home)
     actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
     return Plan(actions=tuple(map(_with_links, actions)))
@@ -88,7 +88,7 @@ def _action(
         first = next(finding for finding in news.findings if has_errors([finding]))
         refused = blocked(plain, Act.REFUSED, f"Upstream's version is broken: {first.message}", first.fix)
         return replace(refused, findings=news.findings)
-    return _Updating(plain, entry, seen, news, depot, options.favor, options.reach).gated(
+    return _Updating(plain, entry, seen, news, depot, options.favor, options.limits).gated(
         allow_risky=options.allow_risky
     )
 
@@ -114,18 +114,24 @@ class _Updating:
     news: FetchedSkill
     depot: Depot
     favor: Favor
-    reach: Reach
+    limits: DownloadLimits
 
     def gated(self, *, allow_risky: bool) -> Action:
         """The update, unless it brings something serious that was not there before."""
         action = self._action()
         if action.bundle is None:
             return replace(action, findings=self.news.findings)
-        findings = _new_findings(self.depot.get(self.entry.digest) or self.seen.bundle, self.news.bundle)
-        risk = "" if allow_risky else risk_refusal(findings)
+        findings = scan(action.bundle)
+        risk = "" if allow_risky else risk_refusal(self._not_here_before(findings))
         if risk:
             action = blocked(action, Act.REFUSED, risk, "Read the findings; --allow-risky updates it all the same.")
         return replace(action, findings=(*self.news.findings, *findings))
+
+    def _not_here_before(self, findings: Sequence[Finding]) -> list[Finding]:
+        """The findings in what will be written that are not in what is there: a person's own are theirs to judge."""
+        here = self.seen.bundle or self.depot.get(self.entry.digest)
+        known = {(finding.code, finding.file, finding.message) for finding in (scan(here) if here else ())}
+        return [finding for finding in findings if (finding.code, finding.file, finding.message) not in known]
 
     def _action(self) -> Action:
         upstream = self.news.bundle
@@ -180,7 +186,7 @@ class _Updating:
         if self.entry.source.kind is not SourceKind.GIT or not is_commit(self.entry.resolved):
             return None
         source = replace(self.entry.source, ref=self.entry.resolved, digest=self.entry.digest)
-        (base,) = fetch_again([(source, self.entry.id)], reach=self.reach).values()
+        (base,) = fetch_again([(source, self.entry.id)], limits=self.limits).values()
         return base.bundle if isinstance(base, FetchedSkill) else None
 
     def _without_base(self, writing: Action) -> Action:
@@ -191,9 +197,3 @@ class _Updating:
             return replace(writing, act=Act.RECORD, bundle=None, reason="Your version stays.")
         reason = "It differs from upstream, and what was installed is not known here, so your edits cannot be told."
         return blocked(writing, Act.CONFLICT, reason, _CHOOSE)
-
-
-def _new_findings(old: Bundle | None, new: Bundle) -> tuple[Finding, ...]:
-    """What the scan finds in the news and did not find in what is installed."""
-    known = {(finding.code, finding.file, finding.message) for finding in (scan(old) if old else ())}
-    return tuple(finding for finding in scan(new) if (finding.code, finding.file, finding.message) not in known)

@@ -83,6 +83,10 @@ class Agent:
     """Whether a skill whose `name` differs from its folder is left out."""
     max_description: int | None = None
     """The length above which a skill is left out."""
+    strict_yaml: bool = False
+    """Whether a skill is left out whose frontmatter is YAML only once its values are quoted."""
+    follows_links: bool = False
+    """Whether links to folders are followed wherever they lead; False where that is not documented."""
     budget: Budget | None = None
     switch: SwitchKind | None = None
     settings: tuple[Place, ...] = ()
@@ -142,6 +146,8 @@ AGENTS: Final = (
         depth=6,
         shows_all=True,
         max_description=1_024,
+        strict_yaml=True,
+        follows_links=True,
         budget=Budget(8_000, with_path=True),
         switch=SwitchKind.CODEX,
         settings=_user("$CODEX_HOME/config.toml"),

@@ -9,6 +9,7 @@ from typing import Final
 
 from skillyard.errors import InputError, NotAllowedError, NotFoundError
 from skillyard.library.regular import read_regular
+from skillyard.skill.bundle import left_out_part
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.limits import MAX_BUNDLE_FILES, MAX_FILE_BYTES, MAX_PATH_DEPTH
 from skillyard.skill.models import Severity
@@ -16,7 +17,6 @@ from skillyard.skill.paths import path_findings, printable
 
 ASSET_FOLDERS: Final = ("references", "assets", "scripts")
 SCRIPTS: Final = "scripts"
-_SKIPPED: Final = frozenset({"__pycache__", ".DS_Store"})
 
 
 def list_assets(entry: SkillEntry) -> list[str]:
@@ -67,6 +67,12 @@ def locate_asset(entry: SkillEntry, relative: str) -> str:
             hint="Replace the link by a copy of the file.",
             details=details,
         )
+    if left_out_part(path) or left_out_part(real.removeprefix(f"{skill}/")):
+        raise NotAllowedError(
+            f"{printable(relative)!r} is no part of the skill {entry.id!r}, but a cache or the like.",
+            hint="See what there is: list_skill_assets.",
+            details=details,
+        )
     if not os.path.isfile(real):  # noqa: PTH113 -- paths of a walk are strings
         raise NotFoundError(
             f"The skill {entry.id!r} has no file {printable(path)!r}.",
@@ -83,6 +89,10 @@ def as_text(data: bytes, *, errors: str) -> str:
     return data.decode("utf-8-sig", errors)
 
 
+def _is_part(skill: str, real: str) -> bool:
+    return real.startswith(f"{skill}/") and not left_out_part(real.removeprefix(f"{skill}/"))
+
+
 def _folder(entry: SkillEntry) -> str:
     return os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
 
@@ -96,12 +106,12 @@ def _files_below(skill: str, folder: str, depth: int) -> Iterator[str]:
         return
     for entry in entries:
         path = f"{folder}/{entry.name}"
-        if entry.name in _SKIPPED or entry.name.endswith(".pyc"):
+        if left_out_part(entry.name):
             continue
         if entry.is_dir(follow_symlinks=False):
             if depth > 1:
                 yield from _files_below(skill, path, depth - 1)
-        elif entry.is_file() and os.path.realpath(entry.path).startswith(f"{skill}/"):
+        elif entry.is_file() and _is_part(skill, os.path.realpath(entry.path)):
             yield path
 
 

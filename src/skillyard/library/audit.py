@@ -1,5 +1,6 @@
 """The audit: every agent on this machine, what it really sees, what is wrong, and how to put it right."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -9,7 +10,7 @@ from skillyard.library.agents import AGENTS, Agent, find_agent, is_present
 from skillyard.library.audit_agent import Seen, Survey, line_length, see
 from skillyard.library.audit_duplicates import duplicate_issues
 from skillyard.library.audit_misfits import find_misfits
-from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView
+from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView, Unseen
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Configured, Machine, Root, discover_roots, roots_for
 from skillyard.library.switches import Switches
@@ -49,6 +50,11 @@ def audit(
         libraries=libraries,
         catalogs=catalogs,
         misfits={path: tuple(find_misfits(path, catalog)) for path, catalog in catalogs.items()},
+        folders={
+            entry.location: os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
+            for catalog in catalogs.values()
+            for entry in catalog.entries
+        },
     )
     seen = [see(agent, survey) for agent in present_agents(machine)]
     issues = sorted(
@@ -129,21 +135,20 @@ def _broken(problem: Problem, readers: tuple[str, ...]) -> Issue:
 def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
     """Skills that are in the right folder and still passed over, once for all agents that do so."""
     misfits = {misfit.path for found in survey.misfits.values() for misfit in found}
-    found: dict[tuple[Reason, str], list[AgentView]] = {}
+    found: dict[tuple[Reason, str], tuple[Unseen, list[str]]] = {}
     for view in views:
         for item in view.unseen:
             if item.reason in _HIDING and item.path not in misfits:
-                found.setdefault((item.reason, item.path), []).append(view)
-    for (reason, path), blind in found.items():
-        item = next(item for item in blind[0].unseen if (item.reason, item.path) == (reason, path))
+                found.setdefault((item.reason, item.path), (item, []))[1].append(view.id)
+    for item, blind in found.values():
         yield Issue(
-            code=reason,
+            code=item.reason,
             severity=Severity.WARNING,
             message=item.message,
             fix=item.fix,
             skill=item.skill,
-            path=path,
-            agents=tuple(view.id for view in blind),
+            path=item.path,
+            agents=tuple(blind),
         )
 
 

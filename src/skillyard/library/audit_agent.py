@@ -10,7 +10,7 @@ from skillyard.errors import SkillyardError
 from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import Agent, Scope
 from skillyard.library.audit_misfits import Misfit
-from skillyard.library.audit_model import AgentView, BudgetUse, Off, Reason, Unseen
+from skillyard.library.audit_model import AgentView, BudgetUse, DisabledSkill, Reason, Unseen
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.native import NativeState, native_state
 from skillyard.library.roots import Machine, Root, roots_for
@@ -32,6 +32,8 @@ class Survey:
     libraries: Mapping[Path, FolderLibrary]
     catalogs: Mapping[Path, Catalog]
     misfits: Mapping[Path, tuple[Misfit, ...]]
+    folders: Mapping[str, str]
+    """The real folder of each skill file listed: two of one folder are one skill, reached in two ways."""
 
     def roots_of(self, agent: Agent) -> tuple[Root, ...]:
         return tuple(root for root in roots_for(agent, self.machine) if root.path in self.catalogs)
@@ -90,7 +92,7 @@ class _Look:
         self.state = state
         self.sees: list[SkillEntry] = []
         self.shadowed: list[Shadowed] = []
-        self.disabled: list[Off] = []
+        self.disabled: list[DisabledSkill] = []
         self.unseen: list[Unseen] = []
         self._winners: dict[str, SkillEntry] = {}
         self._folders: set[str] = set()
@@ -129,14 +131,14 @@ class _Look:
             self.unseen.append(hidden)
         elif self.state.is_off(entry):
             undo = fixes.enable(entry.id, self.agent)
-            self.disabled.append(Off(entry, "agent", undo))
+            self.disabled.append(DisabledSkill(entry, "agent", undo))
             message = f"{self.agent.label}'s own settings turn it off."
             self.unseen.append(Unseen(entry.id, entry.location, Reason.DISABLED, message, undo))
         else:
             self._show(entry, root)
 
     def _show(self, entry: SkillEntry, root: Root) -> None:
-        folder = os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
+        folder = self.survey.folders[entry.location]
         if folder in self._folders:
             return
         self._folders.add(folder)
@@ -146,7 +148,7 @@ class _Look:
             return
         off = self.survey.switches.find(entry.id, root=root.path, agent=self.agent.id)
         if off is not None:
-            self.disabled.append(Off(entry, "skillyard", off.undo))
+            self.disabled.append(DisabledSkill(entry, "skillyard", off.undo))
         self.sees.append(entry)
 
     def _hidden(self, entry: SkillEntry, root: Root) -> Iterator[Unseen]:
@@ -172,8 +174,7 @@ class _Look:
             yield Unseen(entry.id, entry.location, Reason.DESCRIPTION_LENGTH, message, fixes.check(entry.location))
 
     def _depth(self, entry: SkillEntry, root: Root) -> int:
-        start = os.path.realpath(root.path)
-        return entry.location.removeprefix(start).strip("/").count("/")
+        return entry.location.removeprefix(self.survey.libraries[root.path].root).strip("/").count("/")
 
     def _in_other_folder(self, entry: SkillEntry, root: Root) -> Unseen:
         scopes = {place.scope for place in self.agent.places if place.own}

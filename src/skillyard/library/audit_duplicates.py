@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from hashlib import sha256
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from skillyard.errors import SkillyardError
 from skillyard.library import audit_fixes as fixes
+from skillyard.library.agents import Scope
 from skillyard.library.audit_agent import Survey
 from skillyard.library.audit_model import AgentView, Issue
 from skillyard.library.regular import read_regular
@@ -16,91 +17,170 @@ from skillyard.skill.library import SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
 from skillyard.skill.models import Severity
 
+_SETS_OF_THEIR_OWN: Final = frozenset({Scope.BUILTIN, Scope.ENVIRONMENT})
+"""What an environment or this package holds is meant to be whole, whatever lies elsewhere."""
+
 
 class _Copy(NamedTuple):
-    """A skill and the root it was found in."""
+    """A skill, and the real folder it is in."""
 
     entry: SkillEntry
     root: Path
+    scope: Scope
+    folder: str
+    linked: bool
+    """Whether links elsewhere lead to it."""
 
     @property
-    def folder(self) -> str:
-        return os.path.dirname(self.entry.location)  # noqa: PTH120 -- a location is a string
+    def parent(self) -> Path:
+        """The folder it lies in, written as the root is where it lies in that."""
+        parent = os.path.dirname(self.folder)  # noqa: PTH120 -- paths of a survey are strings
+        return self.root if parent == os.path.realpath(self.root) else Path(parent)
+
+
+class _Sight:
+    """What an agent sees, to be asked about any two skills at once."""
+
+    def __init__(self, view: AgentView, survey: Survey) -> None:
+        self.id = view.id
+        self.label = view.label
+        self._seen = {survey.folder_of(entry) for entry in view.sees}
+        self._hidden = {survey.folder_of(item.entry) for item in view.shadowed}
+        self._pairs = {frozenset((survey.folder_of(item.entry), survey.folder_of(item.by))) for item in view.shadowed}
+
+    def sees(self, copy: _Copy) -> bool:
+        return copy.folder in self._seen
+
+    def hides(self, copy: _Copy) -> bool:
+        return copy.folder in self._hidden
+
+    def finds(self, copy: _Copy) -> bool:
+        """Whether the agent sees the skill, or would if no other hid it."""
+        return self.sees(copy) or self.hides(copy)
+
+    def meets(self, first: _Copy, other: _Copy) -> bool:
+        """Whether one of the two hides the other from the agent, or both are shown side by side."""
+        if self.sees(first) and self.sees(other):
+            return True
+        return frozenset((first.folder, other.folder)) in self._pairs
 
 
 def duplicate_issues(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
-    """Every two skills of one id that meet in an agent, and every further copy that meets none.
+    """The copies of each skill, told once, and the different skills of one id that meet in an agent.
 
     A link to a skill is the same skill, not another one.
     """
-    groups: dict[str, dict[str, _Copy]] = {}
-    for root, catalog in survey.catalogs.items():
-        for entry in catalog.entries:
-            copy = _Copy(entry, root)
-            groups.setdefault(entry.id, {}).setdefault(os.path.realpath(copy.folder), copy)
-    for group in groups.values():
-        copies = list(group.values())
-        told: set[_Copy] = set()
-        for first, other in combinations(copies, 2):
-            meeting = [view for view in views if _meet(view, first, other)]
-            if meeting or (first is copies[0] and other not in told and not _meets_any(views, other, copies)):
-                told |= {first, other}
-                same = _content(survey, first) == _content(survey, other)
-                fix = _fix_same(first, other, views) if same else _fix_different(first, other, views)
-                yield _issue(first, other, meeting, fix=fix, same=same)
+    sights = [_Sight(view, survey) for view in views]
+    for found in _by_id(survey):
+        if len(found) > 1:
+            groups: dict[str, list[_Copy]] = {}
+            for copy in found:
+                groups.setdefault(_content(survey, copy), []).append(copy)
+            for same in groups.values():
+                yield from _duplicates(same, sights)
+            yield from _conflicts(list(groups.values()), sights)
 
 
-def _issue(first: _Copy, other: _Copy, meeting: list[AgentView], *, fix: str, same: bool) -> Issue:
-    if same:
-        message = f"{other.folder} is a copy of {first.folder}, file for file."
-    else:
-        who = ", ".join(_what_is_used(view, first, other) for view in meeting) or "no agent here reads both"
-        message = f"{first.folder} and {other.folder} are two different skills of one id; {who}."
+def _by_id(survey: Survey) -> Iterator[list[_Copy]]:
+    """The skills of each id, strongest first, each real folder once."""
+    ways: dict[str, dict[str, list[tuple[SkillEntry, Path]]]] = {}
+    for path, catalog in survey.catalogs.items():
+        if survey.roots[path].scope not in _SETS_OF_THEIR_OWN:
+            for entry in catalog.entries:
+                ways.setdefault(entry.id, {}).setdefault(survey.folder_of(entry), []).append((entry, path))
+    for folders in ways.values():
+        copies: list[_Copy] = []
+        for folder, found in folders.items():
+            # The folder itself rather than a link to it.
+            entry, root = min(found, key=lambda way: os.path.dirname(way[0].location) != folder)  # noqa: PTH120, B023
+            linked = len(found) > 1
+            copies.append(_Copy(entry, root, survey.roots[root].scope, folder, linked))
+        yield copies
+
+
+def _duplicates(same: list[_Copy], sights: list[_Sight]) -> Iterator[Issue]:
+    """One issue for all copies of a skill: one is kept, and each other goes or becomes a link to it."""
+    kept = max(same, key=lambda kept: sum(_is_needless(copy, kept, sights) for copy in same if copy is not kept))
+    others = [copy for copy in same if copy is not kept and _can_go(copy, kept, sights)]
+    if not others:
+        return
+    commands = [
+        fixes.remove(copy.entry.id, copy.parent)
+        if _is_needless(copy, kept, sights)
+        else fixes.link_instead(copy.entry.id, copy.parent, kept.folder)
+        for copy in others
+    ]
+    folders = " and ".join(copy.folder for copy in others)
+    verb = "is a copy" if len(others) == 1 else "are copies"
+    yield Issue(
+        code="duplicate",
+        severity=Severity.INFO,
+        message=f"{folders} {verb} of {kept.folder}, file for file.",
+        fix=" && ".join(commands),
+        skill=kept.entry.id,
+        path=others[0].entry.location,
+        agents=_ids(sight for pair in combinations([kept, *others], 2) for sight in sights if sight.meets(*pair)),
+    )
+
+
+def _can_go(copy: _Copy, kept: _Copy, sights: list[_Sight]) -> bool:
+    # A link out of a project would lead nowhere for everyone else who has the project.
+    return copy.scope is kept.scope or _is_needless(copy, kept, sights)
+
+
+def _is_needless(copy: _Copy, kept: _Copy, sights: list[_Sight]) -> bool:
+    """Whether every agent that finds the copy also finds the one that is kept."""
+    finders = [sight for sight in sights if sight.finds(copy)]
+    return bool(finders) and not copy.linked and all(sight.finds(kept) for sight in finders if sight.sees(copy))
+
+
+def _conflicts(groups: list[list[_Copy]], sights: list[_Sight]) -> Iterator[Issue]:
+    """Every two different skills of one id that meet in an agent, and every further one that meets none."""
+    met = {
+        (one, other): _meeting(groups[one], groups[other], sights) for one, other in combinations(range(len(groups)), 2)
+    }
+    meeting_any = {at for pair, meeting in met.items() if meeting for at in pair}
+    for (one, other), meeting in met.items():
+        # One that meets no other is told once, beside the strongest.
+        if meeting or (one == 0 and other not in meeting_any):
+            yield _conflict(groups[one], groups[other], meeting, sights)
+
+
+def _meeting(some: list[_Copy], others: list[_Copy], sights: list[_Sight]) -> list[_Sight]:
+    return [sight for sight in sights if any(sight.meets(one, other) for one in some for other in others)]
+
+
+def _conflict(some: list[_Copy], others: list[_Copy], meeting: list[_Sight], sights: list[_Sight]) -> Issue:
+    first, other = some[0], others[0]
+    who = ", ".join(_what_is_used(sight, some, others) for sight in meeting) or "no agent here reads both"
     return Issue(
-        code="duplicate" if same else "conflict",
-        severity=Severity.WARNING if meeting and not same else Severity.INFO,
-        message=message,
-        fix=fix,
+        code="conflict",
+        severity=Severity.WARNING if meeting else Severity.INFO,
+        message=f"{first.folder} and {other.folder} are two different skills of one id; {who}.",
+        fix=_fix_different(some, others, sights),
         skill=other.entry.id,
         path=other.entry.location,
-        agents=tuple(view.id for view in meeting),
+        agents=_ids(meeting),
     )
 
 
-def _fix_same(first: _Copy, other: _Copy, views: list[AgentView]) -> str:
-    for copy, kept in ((other, first), (first, other)):
-        seers = [view for view in views if copy.entry in view.sees]
-        if seers and all(any(root.path == kept.root for root in view.roots) for view in seers):
-            return fixes.remove(copy.entry.id, copy.root)
-    # Each has an agent that reads no other: a link keeps both agents seeing it.
-    return fixes.link_instead(other.folder, first.folder)
+def _fix_different(some: list[_Copy], others: list[_Copy], sights: list[_Sight]) -> str:
+    for copies in (others, some):
+        # Where there are copies of it, the note about those comes first.
+        copy = copies[0]
+        is_hidden = any(sight.hides(copy) for sight in sights) and not any(sight.sees(copy) for sight in sights)
+        if len(copies) == 1 and is_hidden and not copy.linked:
+            return fixes.remove(copy.entry.id, copy.parent)
+    return fixes.compare(some[0].folder, others[0].folder)
 
 
-def _fix_different(first: _Copy, other: _Copy, views: list[AgentView]) -> str:
-    for copy in (other, first):
-        if not any(copy.entry in view.sees for view in views) and any(
-            copy.entry == item.entry for view in views for item in view.shadowed
-        ):
-            return fixes.remove(copy.entry.id, copy.root)
-    return fixes.compare(first.folder, other.folder)
+def _what_is_used(sight: _Sight, some: list[_Copy], others: list[_Copy]) -> str:
+    used = [next((copy.folder for copy in copies if sight.sees(copy)), "") for copies in (some, others)]
+    return f"{sight.label} shows both" if all(used) else f"{sight.label} uses {used[0] or used[1]}"
 
 
-def _meet(view: AgentView, first: _Copy, other: _Copy) -> bool:
-    """Whether one of the two hides the other from the agent, or both are shown side by side."""
-    pair = {first.entry.location, other.entry.location}
-    return pair <= {item.location for item in view.sees} or any(
-        {item.entry.location, item.by.location} == pair for item in view.shadowed
-    )
-
-
-def _meets_any(views: list[AgentView], one: _Copy, copies: list[_Copy]) -> bool:
-    return any(_meet(view, one, other) for view in views for other in copies if other is not one)
-
-
-def _what_is_used(view: AgentView, first: _Copy, other: _Copy) -> str:
-    seen = {item.location for item in view.sees}
-    used = [copy.folder for copy in (first, other) if copy.entry.location in seen]
-    return f"{view.label} shows both" if len(used) > 1 else f"{view.label} uses {used[0]}"
+def _ids(sights: "Iterator[_Sight] | list[_Sight]") -> tuple[str, ...]:
+    return tuple(dict.fromkeys(sight.id for sight in sights))
 
 
 def _content(survey: Survey, copy: _Copy) -> str:

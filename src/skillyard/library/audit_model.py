@@ -17,6 +17,7 @@ class Reason(StrEnum):
     TOO_DEEP = "too-deep"
     NAME_MISMATCH = "name-mismatch"
     DESCRIPTION_LENGTH = "description-length"
+    YAML = "yaml-unquoted"
     BROKEN = "broken"
     LINK = "link"
     DISABLED = "disabled"
@@ -32,7 +33,7 @@ class Unseen(NamedTuple):
     fix: str
 
 
-class Off(NamedTuple):
+class DisabledSkill(NamedTuple):
     """A skill that is switched off, and by whom."""
 
     entry: SkillEntry
@@ -47,6 +48,8 @@ class BudgetUse(NamedTuple):
 
     used: int
     limit: int
+    setting: str = ""
+    """The setting that the limit comes from, where the agent documents none."""
 
     @property
     def over(self) -> bool:
@@ -102,7 +105,7 @@ class AgentView:
     """The folders it reads that exist, in its own order."""
     sees: tuple[SkillEntry, ...]
     shadowed: tuple[Shadowed, ...] = ()
-    disabled: tuple[Off, ...] = ()
+    disabled: tuple[DisabledSkill, ...] = ()
     unseen: tuple[Unseen, ...] = ()
     budget: BudgetUse | None = None
 
@@ -122,7 +125,7 @@ class AgentView:
             "shadowed": [{**item.entry._asdict(), "by": item.by.location} for item in self.shadowed],
             "disabled": [{**item.entry._asdict(), "by": item.by, "undo": item.undo} for item in self.disabled],
             "unseen": [item._asdict() for item in self.unseen],
-            "budget": budget and {"used": budget.used, "limit": budget.limit, "over": budget.over},
+            "budget": budget and {**budget._asdict(), "over": budget.over},
         }
 
 
@@ -132,9 +135,6 @@ class AuditReport:
     roots: tuple[RootView, ...]
     issues: tuple[Issue, ...]
     """The serious ones first."""
-
-    def agent(self, id_: str) -> AgentView | None:
-        return next((view for view in self.agents if view.id == id_), None)
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON has it; `docs/library.md` describes every field."""

@@ -76,19 +76,22 @@ def write_folder(bundle: Bundle, path: Path, *, replace: bool = False) -> None:
     With `replace`, a folder that is there gives way with everything in it, and others see the old or the new
     one. Nothing is written through a link.
     """
-    require_safe(bundle)
-    target = _absolute(path)
-    _check_free(target, replace=replace)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_old_drafts(target.parent)
-    draft = target.parent / f"{DRAFT_PREFIX}{os.urandom(8).hex()}"
-    draft.mkdir()
-    try:
-        _write_files(bundle, draft)
-        _put_in_place(draft, target, replace=replace)
-        sync_folder(target.parent)
-    finally:
-        _discard(draft)
+    old = _write(bundle, path, replace=replace)
+    if old is not None:
+        _discard(old)
+
+
+def swap_folder(bundle: Bundle, path: Path) -> Path | None:
+    """Writes the bundle in place of a folder and tells where the old one is now, under a hidden name beside it.
+
+    It belongs to the caller, with whatever was saved in it until the last moment. None when there was none.
+    """
+    return _write(bundle, path, replace=True)
+
+
+def hidden_beside(path: Path) -> Path:
+    """A free name next to a folder for what gives way to another; no later write clears it away."""
+    return path.with_name(f".{path.name}.old-{os.urandom(4).hex()}")
 
 
 class _LimitPassedError(Exception):
@@ -230,28 +233,55 @@ def _write_files(bundle: Bundle, draft: Path) -> None:
         sync_folder(folder)
 
 
-def _put_in_place(draft: Path, target: Path, *, replace: bool) -> None:
-    if not (replace and os.path.lexists(target)):
-        try:
-            draft.rename(target)
-        except OSError as error:
-            if error.errno in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
-                raise _taken(target) from None
-            raise
-    elif not exchange(str(draft), str(target)):
-        _replace_in_two_steps(draft, target)
+def _write(bundle: Bundle, path: Path, *, replace: bool) -> Path | None:
+    require_safe(bundle)
+    target = _absolute(path)
+    _check_free(target, replace=replace)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _remove_old_drafts(target.parent)
+    draft = target.parent / f"{DRAFT_PREFIX}{os.urandom(8).hex()}"
+    draft.mkdir()
+    try:
+        _write_files(bundle, draft)
+        old = _put_in_place(draft, target, replace=replace)
+        sync_folder(target.parent)
+    finally:
+        _discard(draft)
+    return old
 
 
-def _replace_in_two_steps(draft: Path, target: Path) -> None:
-    """For disks without a swap: for a moment neither folder is there, but the old files are never gone."""
-    old = target.with_name(f".{target.name}.old-{os.urandom(4).hex()}")
+def _put_in_place(draft: Path, target: Path, *, replace: bool) -> Path | None:
+    """Gives a draft its name; where the folder is now that had it, if there was one."""
+    if replace and os.path.lexists(target):
+        return _swap(draft, target)
+    try:
+        draft.rename(target)
+    except OSError as error:
+        if error.errno in {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}:
+            raise _taken(target) from None
+        raise
+    return None
+
+
+def _swap(draft: Path, target: Path) -> Path:
+    # What gives way must not have a draft's name, not for a moment: those are cleared away.
+    old = hidden_beside(target)
+    draft.rename(old)
+    try:
+        if exchange(str(old), str(target)):
+            return old
+    except OSError:
+        old.rename(draft)
+        raise
+    # Disks without a swap: for a moment neither folder is there, but the old files are never gone.
+    old.rename(draft)
     target.rename(old)
     try:
         draft.rename(target)
     except OSError:
         old.rename(target)
         raise
-    _discard(old)
+    return old
 
 
 def _taken(target: Path) -> ConflictError:

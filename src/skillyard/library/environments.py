@@ -18,8 +18,8 @@ from skillyard.library.environment_files import (
     EnvironmentFiles,
     read_environment_files,
 )
-from skillyard.library.folder import FolderLibrary
 from skillyard.library.loader import Changes, SkillInfo, SkillLoader
+from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 from skillyard.library.tables import read_table, text_in
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.names import hidden_characters, is_device_name
@@ -48,10 +48,10 @@ description = ""
 class Environment:
     """One environment. `load_skills` once, then `reload` before every query: it is cheap and tells changes."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, switches: SwitchSource | None = None) -> None:
         self.path = Path(path)
         self.name = self.path.name
-        self._loader = SkillLoader(self.path / SKILLS)
+        self._loader = SkillLoader(self.path / SKILLS, switches=switches)
         self._loaded = False
         self._files: EnvironmentFiles | None = None
 
@@ -60,7 +60,7 @@ class Environment:
         return self._loader.skills_dir
 
     @property
-    def library(self) -> FolderLibrary:
+    def library(self) -> WithSwitches:
         """Its skills as a library, to be layered with others."""
         return self._loader.library
 
@@ -180,7 +180,7 @@ class Environments:
         return None, self.config_dir / USER_FILE
 
     def _at(self, name: str) -> Environment:
-        return Environment(self.config_dir / FOLDER / name)
+        return Environment(self.config_dir / FOLDER / name, switches=SwitchesFile(self.config_dir))
 
 
 def check_environment_name(name: str) -> str:

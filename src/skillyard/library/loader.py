@@ -5,13 +5,17 @@ import time
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from skillyard.config.paths import config_dir
 from skillyard.errors import SkillyardError
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.regular import read_regular
-from skillyard.skill.library import Problem, SkillEntry
+from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+
+if TYPE_CHECKING:
+    from skillyard.skill.library import Problem, SkillEntry
 
 YOUNG_NS: Final = 2_000_000_000
 """A file changed this recently may change again without its times showing it."""
@@ -26,10 +30,6 @@ class SkillInfo(NamedTuple):
     description: str
     path: str
     """The absolute path of its `skill.md` or `SKILL.md`."""
-
-    @classmethod
-    def of(cls, entry: SkillEntry) -> "SkillInfo":
-        return cls(entry.id, entry.name, entry.description, entry.location)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,12 +52,17 @@ class _Mark(NamedTuple):
 
 
 class SkillLoader:
-    """The skills in a folder. A skill that cannot be read is left out and told in `problems`."""
+    """The skills in a folder that are on. One that cannot be read is left out and told in `problems`."""
 
-    def __init__(self, skills_dir: str | Path) -> None:
+    def __init__(self, skills_dir: str | Path, *, switches: SwitchSource | None = None) -> None:
         self.skills_dir = Path(skills_dir)
-        self.library = FolderLibrary(self.skills_dir)
+        self.library = WithSwitches(
+            FolderLibrary(self.skills_dir),
+            SwitchesFile(config_dir()) if switches is None else switches,
+            root=self.skills_dir,
+        )
         self.problems: tuple[Problem, ...] = ()
+        self._entries: list[SkillEntry] = []
         self._known: dict[str, SkillInfo] = {}
         self._marks: dict[str, _Mark] = {}
 
@@ -76,9 +81,12 @@ class SkillLoader:
         catalog = self.library.catalog()
         self.problems = tuple(catalog.problems)
         before, marks = self._known, self._marks
-        self._known = {
-            entry.id: SkillInfo(entry.id, entry.name, entry.description, entry.location) for entry in catalog.entries
-        }
+        entries = list(catalog.entries)
+        if entries != self._entries:
+            self._entries = entries
+            self._known = {
+                entry.id: SkillInfo(entry.id, entry.name, entry.description, entry.location) for entry in entries
+            }
         self._marks = {}
         updated: list[SkillInfo] = []
         for info in self._known.values():

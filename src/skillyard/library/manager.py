@@ -1,6 +1,7 @@
 """The skills of one folder for an agent's tools: list, search and read them, and reach their files."""
 
 import os
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypedDict
@@ -10,7 +11,7 @@ from skillyard.errors import InputError, NotFoundError
 from skillyard.library.assets import SCRIPTS, as_text, list_assets, locate_asset, read_asset
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.regular import read_regular
-from skillyard.library.switches import Switches, WithSwitches, load_switches
+from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 from skillyard.search import Document, Index
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
@@ -43,15 +44,19 @@ class FoundSkill(TypedDict):
 class SkillsManager:
     """The skills of a folder. Without one: the `skills` folder of `DOCUMENT_ROOT` or of Skillyard's home."""
 
-    def __init__(self, skills_root: str | Path | None = None, *, switches: Switches | None = None) -> None:
+    def __init__(self, skills_root: str | Path | None = None, *, switches: SwitchSource | None = None) -> None:
         self.skills_root = default_skills_root() if skills_root is None else Path(skills_root).expanduser().absolute()
         self._library = WithSwitches(
             FolderLibrary(self.skills_root),
-            load_switches(config_dir()) if switches is None else switches,
+            SwitchesFile(config_dir()) if switches is None else switches,
             root=self.skills_root,
         )
         self._searched_entries: list[SkillEntry] = []
         self._index = Index(())
+        if skills_root is None:
+            # On first use people find out where skills go; a disk that cannot be written to just has none yet.
+            with suppress(OSError):
+                self.ensure_root()
 
     def list_skills(self) -> list[str]:
         """The names of all skills: those of their folders."""

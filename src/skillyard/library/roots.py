@@ -64,11 +64,14 @@ def roots_for(agent: Agent, machine: Machine, *, own: bool = False) -> tuple[Roo
 
     With `own` only those that are meant for this agent, not those it shares with others.
     """
+    folders = project_folders(machine)
+    # An agent that does not climb is opened on the project as a whole.
+    read = folders if agent.climbs else folders[-1:]
     roots = (
         Root(path=path, label=label_of(path, home=machine.home), scope=place.scope, agents=(agent.id,))
         for place in agent.places
         if place.own or not own
-        for path in _paths(place, agent, machine)
+        for path in _paths(place, read, machine)
     )
     return _distinct(roots)
 
@@ -92,13 +95,8 @@ def install_root(agent: Agent, scope: Scope, machine: Machine) -> Root:
     return Root(path=path, label=label_of(path, home=machine.home), scope=scope, agents=(agent.id,))
 
 
-def discover_roots(
-    machine: Machine, configured: Configured | None = None, *, existing: bool = True
-) -> tuple[Root, ...]:
-    """All folders of skills, first one wins: extra, environment, project, `DOCUMENT_ROOT`, user, built in.
-
-    Without `existing` those that are not there yet are told too, for who wants to watch them appear.
-    """
+def discover_roots(machine: Machine, configured: Configured | None = None) -> tuple[Root, ...]:
+    """All folders of skills there are, first one wins: extra, environment, project, `DOCUMENT_ROOT`, user, built in."""
     own = configured or Configured()
     of_agents = [root for agent in AGENTS for root in roots_for(agent, machine)]
     places: list[tuple[Scope, Iterable[Path]]] = [
@@ -122,7 +120,7 @@ def discover_roots(
         for scope, paths in places
         for path in paths
     )
-    return tuple(root for root in roots if not existing or root.path.is_dir())
+    return tuple(root for root in roots if root.path.is_dir())
 
 
 def label_of(path: Path, *, home: Path) -> str:
@@ -130,13 +128,11 @@ def label_of(path: Path, *, home: Path) -> str:
     return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) and path != home else str(path)
 
 
-def _paths(place: Place, agent: Agent, machine: Machine) -> Iterator[Path]:
+def _paths(place: Place, folders: Iterable[Path], machine: Machine) -> Iterator[Path]:
     if place.scope is not Scope.PROJECT:
         yield expand(place.path, home=machine.home, env=machine.env)
         return
-    folders = project_folders(machine)
-    # An agent that does not climb is opened on the project as a whole.
-    for folder in folders if agent.climbs else folders[-1:]:
+    for folder in folders:
         # The home folder is nobody's project: what lies there is the user's.
         if folder != machine.home:
             yield folder / place.path

@@ -2,10 +2,11 @@
 
 import os
 import shlex
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from skillyard.errors import ConflictError, InputError
 from skillyard.library.tables import Table, list_in, read_table, replace_text, text_in
@@ -14,6 +15,7 @@ from skillyard.skill.library import Catalog, Library, SkillEntry
 from skillyard.skill.models import Parsed
 
 FILE_NAME: Final = "switches.toml"
+YOUNG_NS: Final = 2_000_000_000
 _HEAD: Final = "# Skills that are off. Change it with: skillyard skill disable / enable\n"
 
 
@@ -61,6 +63,10 @@ class Switches:
 
     off: tuple[Off, ...] = ()
 
+    def current(self) -> "Switches":
+        """These: switches that are given stay as they are."""
+        return self
+
     def disable(self, skill: str, *, root: Path | None = None, agent: str = "") -> "Switches":
         return Switches(off=tuple(sorted({*self.off, _off(skill, root, agent)})))
 
@@ -86,33 +92,59 @@ class Switches:
         path = _path(root)
         return next((off for off in self.off if _same(off.skill, skill) and off.reaches(root=path, agent=agent)), None)
 
-    def apply(self, catalog: Catalog, *, root: Path | None = None, agent: str = "") -> Switched:
-        """The catalog of a root as an agent should see it, and what was left out of it."""
+    def apply(self, catalog: Catalog, *, root: Path | None = None) -> Switched:
+        """The catalog of a root without what is off there, and what was left out of it."""
         if not self.off:
             return Switched(catalog, ())
+        named = {off.skill.casefold() for off in self.off}
         disabled = tuple(
             Disabled(entry, off)
             for entry in catalog.entries
-            if (off := self.find(entry.id, root=root, agent=agent)) is not None
+            if entry.id.casefold() in named and (off := self.find(entry.id, root=root)) is not None
         )
         gone = {item.entry.id for item in disabled}
         kept = [entry for entry in catalog.entries if entry.id not in gone]
-        return Switched(Catalog(entries=kept, problems=catalog.problems, shadowed=catalog.shadowed), disabled)
+        shadowed = [item for item in catalog.shadowed if item.entry.id not in gone]
+        return Switched(Catalog(entries=kept, problems=catalog.problems, shadowed=shadowed), disabled)
+
+
+class SwitchSource(Protocol):
+    """Where a library learns what is off: fixed `Switches`, or a `SwitchesFile` that may change."""
+
+    def current(self) -> Switches: ...
+
+
+class SwitchesFile:
+    """The switches kept in a configuration folder, read again when the file changed."""
+
+    def __init__(self, config_dir: Path) -> None:
+        self._config_dir = config_dir
+        self._read: tuple[tuple[int, ...], Switches] | None = None
+
+    def current(self) -> Switches:
+        looked_at = time.time_ns()
+        stamp = _stamp(switches_file(self._config_dir))
+        known = self._read
+        if known is not None and known[0] == stamp:
+            return known[1]
+        switches = load_switches(self._config_dir)
+        # A file changed in this moment may change again without its times showing it.
+        self._read = (stamp, switches) if stamp[0] < looked_at - YOUNG_NS else None
+        return switches
 
 
 class WithSwitches:
     """A library that lists only what is on. `disabled` tells what the last look left out."""
 
-    def __init__(self, library: Library, switches: Switches, *, root: Path | None = None, agent: str = "") -> None:
+    def __init__(self, library: Library, switches: SwitchSource, *, root: Path | None = None) -> None:
         self.label = library.label
         self.disabled: tuple[Disabled, ...] = ()
         self._library = library
         self._switches = switches
         self._root = root
-        self._agent = agent
 
     def catalog(self) -> Catalog:
-        catalog, self.disabled = self._switches.apply(self._library.catalog(), root=self._root, agent=self._agent)
+        catalog, self.disabled = self._switches.current().apply(self._library.catalog(), root=self._root)
         return catalog
 
     def read(self, entry: SkillEntry) -> Parsed:
@@ -135,6 +167,14 @@ def load_switches(config_dir: Path) -> Switches:
 
 def save_switches(config_dir: Path, switches: Switches) -> None:
     replace_text(switches_file(config_dir), _HEAD + "".join(_lines(switches.off)))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0,)
+    return (status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def _off(skill: str, root: Path | None, agent: str) -> Off:

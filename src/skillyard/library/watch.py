@@ -36,6 +36,7 @@ def diff_catalogs(before: Catalog, after: Catalog, *, touched: Collection[str] =
     """What changed from one listing to the next, by id. `touched` are paths known to have changed."""
     old = {entry.id: entry for entry in before.entries}
     new = {entry.id: entry for entry in after.entries}
+    changed = _folders_of(touched)
     changes: list[Change] = []
     for skill_id in sorted(old.keys() | new.keys()):
         was, now = old.get(skill_id), new.get(skill_id)
@@ -43,7 +44,7 @@ def diff_catalogs(before: Catalog, after: Catalog, *, touched: Collection[str] =
             changes.append(Added(now))
         elif was is not None and now is None:
             changes.append(Removed(was))
-        elif was is not None and now is not None and (was != now or _is_touched(now, touched)):
+        elif was is not None and now is not None and (was != now or _is_in(now, changed)):
             changes.append(Updated(was, now))
     return tuple(changes)
 
@@ -117,9 +118,19 @@ class Watcher:
         return frozenset(os.path.realpath(root) for root in self._roots if root.is_dir())
 
 
-def _is_touched(entry: SkillEntry, touched: Collection[str]) -> bool:
-    if not touched:
+def _folders_of(touched: Collection[str]) -> set[str]:
+    """Every folder that holds a touched path, at any depth."""
+    folders: set[str] = set()
+    for path in touched:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in folders:
+            folders.add(folder)
+            folder = folder.rpartition("/")[0]
+    return folders
+
+
+def _is_in(entry: SkillEntry, folders: set[str]) -> bool:
+    if not folders:
         return False
     folder = os.path.dirname(entry.location)  # noqa: PTH120 -- a location is a string
-    below = (f"{folder}/", f"{os.path.realpath(folder)}/")
-    return any(path.startswith(below) for path in touched)
+    return folder in folders or (os.path.islink(folder) and os.path.realpath(folder) in folders)  # noqa: PTH114

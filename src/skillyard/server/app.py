@@ -4,6 +4,7 @@ from importlib.metadata import version
 
 from fastapi import FastAPI
 
+from skillyard.app.searching import SkillSearch
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.guard import LoopbackGuard, SafeHeaders
 from skillyard.server.library_api import router
@@ -24,6 +25,7 @@ def create_app(library: Library, *, loopback_only: bool = True) -> FastAPI:
     # No pages that would load scripts from another host.
     app = FastAPI(title="Skillyard", version=number, docs_url=None, redoc_url=None)
     app.state.library = library
+    app.state.search = SkillSearch(library)
     install_error_handlers(app)
     app.include_router(router)
     app.add_middleware(SafeHeaders)

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 
-from skillyard.app.finding import find_skills
 from skillyard.app.reading import find_entry, read_skill
+from skillyard.app.searching import SkillSearch
 from skillyard.errors import NotFoundError
 from skillyard.server.models import Failure, SkillDetail, SkillSummary, Success, SuccessList
 from skillyard.skill.library import Library
@@ -20,20 +20,26 @@ def _library(request: Request) -> Library:
     return request.app.state.library
 
 
+def _search(request: Request) -> SkillSearch:
+    return request.app.state.search
+
+
 Source = Annotated[Library, Depends(_library)]
+Search = Annotated[SkillSearch, Depends(_search)]
 
 
 @router.get("/skills")
 def list_skills(
     library: Source,
+    search: Search,
     q: Annotated[str, Query(max_length=2000, description="Find skills for this; empty lists all.")] = "",
     limit: Annotated[int, Query(ge=1, le=1000, description="At most so many.")] = 100,
 ) -> SuccessList[SkillSummary]:
     """The skills in reach, ordered by id, or by how well they fit the query."""
     if q.strip():
-        found = find_skills(library, q, limit=limit)
-        skills = [SkillSummary(**match.entry._asdict(), score=match.score) for match in found]
-        return SuccessList(data=skills, total=len(skills))
+        found = search.search(q, limit=limit)
+        skills = [SkillSummary(**match.entry._asdict(), score=match.score) for match in found.best]
+        return SuccessList(data=skills, total=found.total)
     entries = library.catalog().entries
     return SuccessList(data=[SkillSummary(**entry._asdict()) for entry in entries[:limit]], total=len(entries))
 

@@ -14,8 +14,32 @@ def test_a_setting_is_written_read_and_taken_out(run, tmp_path):
 
 
 def test_a_project_has_its_own_file(run, tmp_path):
-    run("config", "set", "--project", "host", "localhost")
-    assert (tmp_path / "project/skillyard.toml").read_text() == 'host = "localhost"\n'
+    run("config", "set", "--project", "max_depth", "3")
+    assert (tmp_path / "project/skillyard.toml").read_text() == "max_depth = 3\n"
+
+
+def test_roots_of_a_project_are_written_so_that_a_clone_finds_them(run, tmp_path):
+    assert run("config", "set", "--project", "roots", "skills:deep/er").code == 0
+    assert (tmp_path / "project/skillyard.toml").read_text() == 'roots = ["skills", "deep/er"]\n'
+    assert run("config", "get", "roots", "--json").json["value"] == [
+        str(tmp_path / "project/skills"),
+        str(tmp_path / "project/deep/er"),
+    ]
+
+
+@pytest.mark.parametrize(("key", "value"), [("home", "data"), ("host", "0.0.0.0"), ("roots", "skills:/")])
+def test_what_a_project_may_not_decide_is_not_written_for_it(run, tmp_path, key, value):
+    result = run("config", "set", "--project", key, value)
+    assert result.code == 4
+    assert f"skillyard config set {key}" in result.err
+    assert not (tmp_path / "project/skillyard.toml").exists()
+
+
+def test_a_setting_that_a_project_may_not_have_can_be_taken_out(run, tmp_path):
+    (tmp_path / "project/skillyard.toml").write_text("port = 1\n")
+    assert run("list").code == 4
+    assert run("config", "unset", "--project", "port").code == 0
+    assert run("list").code == 0
 
 
 def test_all_settings_are_shown_with_their_origin(run, monkeypatch):

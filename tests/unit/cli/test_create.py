@@ -3,6 +3,10 @@ import zipfile
 
 import pytest
 
+from skillyard.app import packing
+from skillyard.skill.archive import pack
+from skillyard.skill.bundle import Bundle, BundleFile
+
 
 def test_a_new_skill_is_valid_at_once(run, tmp_path):
     made = run("init", "my-skill", "--with", "scripts,references,assets,evals", "--json")
@@ -89,6 +93,37 @@ def test_the_reported_digest_is_that_of_the_unpacked_skill(run, folder, tmp_path
 def test_an_output_folder_gets_the_file(run, folder, tmp_path):
     (tmp_path / "dist").mkdir()
     assert run("pack", folder, "-o", tmp_path / "dist", "--json").json["file"] == str(tmp_path / "dist/tool.skill")
+
+
+@pytest.mark.parametrize(("below", "path"), [("", "."), ("", "SKILL.md"), ("evals", ".."), ("evals", "../SKILL.md")])
+def test_packing_from_inside_puts_the_file_beside_the_skill(run, folder, monkeypatch, below, path):
+    monkeypatch.chdir(folder / below)
+    first = run("pack", path, "--json").json
+    assert first["file"] == str(folder.parent / "tool.skill")
+    assert run("pack", path, "--json").json == first
+
+
+@pytest.mark.parametrize("output", ["tool/tool.skill", "tool", "tool/evals", "link/x.skill"])
+def test_a_skill_is_not_packed_into_itself(run, folder, tmp_path, output):
+    (tmp_path / "project/link").symlink_to(folder)
+    before = sorted(folder.rglob("*"))
+    result = run("pack", folder, "-o", output)
+    assert result.code == 2
+    assert str(tmp_path / "project/tool.skill") in result.err
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_an_archive_that_is_not_the_skill_is_not_written(run, folder, tmp_path, monkeypatch):
+    other = pack(Bundle([BundleFile("SKILL.md", b"another")]), "tool")
+    monkeypatch.setattr(packing, "pack", lambda *_, **__: other)
+    assert run("pack", folder).code == 1
+    assert not (tmp_path / "project/tool.skill").exists()
+
+
+def test_a_linked_skill_is_packed_under_the_name_of_the_link(run, folder, skill, tmp_path):
+    (folder / "SKILL.md").write_text("---\nname: link\ndescription: d\n---\n")
+    (tmp_path / "project/link").symlink_to(folder)
+    assert run("pack", "link", "--json").json["file"] == "link.skill"
 
 
 def test_an_invalid_skill_is_not_packed_and_the_reasons_are_told(run, skill, tmp_path):

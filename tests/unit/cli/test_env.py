@@ -63,9 +63,14 @@ def test_a_stronger_setting_is_told(run, monkeypatch):
     run("env", "create", "one")
     run("env", "create", "two")
     monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "one")
-    result = run("env", "use", "two")
-    assert result.code == 0
-    assert "SKILLYARD_ACTIVE_ENVIRONMENT" in result.err
+    for words in (("env", "use", "two"), ("env", "none"), ("env", "create", "three", "--use")):
+        result = run(*words)
+        assert result.code == 0
+        assert "one is active: env SKILLYARD_ACTIVE_ENVIRONMENT says so" in result.out
+    told = run("env", "use", "two", "--json").json
+    assert told == {"active": "one", "overruled_by": "env SKILLYARD_ACTIVE_ENVIRONMENT"}
+    monkeypatch.delenv("SKILLYARD_ACTIVE_ENVIRONMENT")
+    assert run("env", "use", "two", "--json").json == {"active": "two", "overruled_by": ""}
 
 
 @pytest.mark.parametrize(

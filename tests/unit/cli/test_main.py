@@ -30,7 +30,7 @@ def command(monkeypatch):
     """Put a function in the place of the audit, the command that runs without a name."""
 
     def _put(function):
-        monkeypatch.setattr("skillyard.cli.audit.audit", function)
+        monkeypatch.setattr("skillyard.cli.audit.audit", lambda _context: function())
 
     return _put
 
@@ -190,12 +190,25 @@ def test_output_is_utf8_in_the_plainest_locale(tmp_path):
     environment = {"PATH": os.environ["PATH"], "LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}
     code = (
         "import sys; from skillyard.cli import audit, main; from skillyard.cli.output import Answer;"
-        "audit.audit = lambda: Answer(document={}, text=lambda c: c.print('한국어 \\udcff'));"
+        "audit.audit = lambda _: Answer(document={}, text=lambda c: c.print('한국어 \\udcff'));"
         "sys.exit(main.main([]))"
     )
     done = python(code, env=environment)
     assert done.stdout.decode() == "한국어 \\udcff\n"
     assert done.returncode == 0
+
+
+def test_scripts_do_not_pay_for_what_only_people_see(skill):
+    skill("tool")
+    lines = [["list"], ["audit"], ["find", "thing"], ["show", "tool"], ["validate", "."], ["env", "list"], ["doctor"]]
+    code = (
+        "import sys; from skillyard.cli.main import main;"
+        f"[main([*line, '--json']) for line in {lines}];"
+        "sys.exit(', '.join(name for name in sys.modules if name.startswith('rich')))"
+    )
+    done = python(code)
+    assert done.stdout.count(b"\n") == len(lines)
+    assert done.stderr == b"\n"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +221,7 @@ def test_output_is_utf8_in_the_plainest_locale(tmp_path):
 def test_a_reader_that_goes_away_is_no_error(answer):
     code = (
         "import sys; from skillyard.cli import audit, main; from skillyard.cli.output import Answer;"
-        f"audit.audit = {answer};"
+        f"audit.audit = lambda _: ({answer})();"
         "sys.exit(main.main(['--json']))"
     )
     # Unbuffered, Python itself swallows the short write of a closed pipe.

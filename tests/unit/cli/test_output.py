@@ -1,11 +1,13 @@
 import io
 import sys
+import threading
 
 import pytest
-import typer
+from rich.status import Status
 
 from skillyard.cli import output
 from skillyard.cli.output import Sink
+from skillyard.errors import SkillyardError, UsageError
 
 
 class Terminal(io.StringIO):
@@ -59,17 +61,48 @@ def test_a_bar_ends_when_the_work_fails(terminal, monkeypatch):
     assert shown.getvalue().endswith("\x1b[2K")
 
 
-def test_a_no_at_the_terminal_stops(terminal):
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_no_at_the_terminal_stops(terminal, as_json):
     shown = terminal("n\n")
-    with pytest.raises(typer.Exit) as caught:
-        Sink(as_json=False).confirm("Really?", yes=False)
+    with pytest.raises(SkillyardError, match="Nothing was done") as caught:
+        Sink(as_json=as_json).confirm("Really?", yes=False)
     assert caught.value.exit_code == 1
     assert "Really? [y/N]" in shown.getvalue()
 
 
-def test_off_a_terminal_nobody_is_asked(capsys):
+def test_a_yes_at_the_terminal_goes_on(terminal):
+    terminal("y\n")
     Sink(as_json=False).confirm("Really?", yes=False)
+
+
+def test_off_a_terminal_the_option_is_named(capsys):
+    with pytest.raises(UsageError) as caught:
+        Sink(as_json=False).confirm("Really?", yes=False)
+    assert "-y" in caught.value.hint
+    Sink(as_json=False).confirm("Really?", yes=True)
     assert capsys.readouterr().err == ""
+
+
+def test_long_work_without_steps_is_shown_and_taken_away(terminal, monkeypatch):
+    started = threading.Event()
+    start = Status.start
+    monkeypatch.setattr(output, "SHOW_PROGRESS_AFTER", 0.0)
+    monkeypatch.setattr(Status, "start", lambda status: (start(status), started.set()))
+    shown = terminal()
+    with Sink(as_json=False).busy("Work"):
+        assert started.wait(timeout=10)
+    assert "Work" in shown.getvalue()
+    assert shown.getvalue().endswith("\x1b[2K")
+
+
+def test_short_work_and_work_off_a_terminal_show_nothing(terminal, capsys, monkeypatch):
+    with Sink(as_json=False).busy("Work"):
+        pass
+    shown = terminal()
+    with Sink(as_json=False).busy("Work"):
+        pass
+    monkeypatch.undo()
+    assert "Work" not in shown.getvalue() + capsys.readouterr().err
 
 
 def test_a_document_is_indented_on_a_terminal_only(terminal):

@@ -61,6 +61,40 @@ def test_other_skills_are_looked_for_beside_it_and_in_reach(run, folder, skill, 
     assert run("skill", "references", folder).code == 0
 
 
+def test_only_skills_beside_it_count(run, skill, tmp_path):
+    folder = skill("tool", under=tmp_path / "mine", body="Run [it](scripts/missing.py), see [more](notes/more.md).\n")
+    for other in ("scripts", "notes"):
+        (tmp_path / "mine" / other).mkdir()
+    messages = [finding["message"] for finding in run("skill", "references", folder, "--json").json["findings"]]
+    assert any("scripts/missing.py" in message for message in messages)
+    assert any("notes/more.md" in message for message in messages)
+
+
+def test_an_ordinary_folder_is_not_taken_for_a_skill_of_that_name(run, skill, tmp_path):
+    folder = skill("tool", under=tmp_path / "mine", body="Run [it](scripts/missing.py).\n")
+    skill("scripts", under=tmp_path / "mine")
+    assert run("skill", "references", folder).code == 1
+
+
+def test_nothing_lies_beside_an_archive(run, skill, tmp_path):
+    skill("tool", under=tmp_path / "project", body="See [[helper]].\n")
+    run("pack", "tool")
+    skill("helper", under=tmp_path / "project")
+    assert run("skill", "references", "tool").code == 0
+    assert run("skill", "references", "tool.skill").code == 1
+
+
+def test_what_cannot_be_read_is_a_result_among_others(run, folder, skill, tmp_path):
+    (skill("linked", under=tmp_path / "mine") / "out").symlink_to("/etc/passwd")
+    result = run("skill", "scan", tmp_path / "none", folder, tmp_path / "mine/linked", "--json")
+    assert result.code == 1
+    missing, fine, linked = result.json["results"]
+    assert missing["findings"][0]["code"] == "not-found"
+    assert (fine["id"], fine["serious"]) == ("tool", False)
+    assert linked["serious"] is True
+    assert linked["digest"] == ""
+
+
 @pytest.mark.parametrize("command", ["scan", "references"])
 def test_what_is_not_there_is_not_found(run, command):
     assert run("skill", command, "none").code == 3

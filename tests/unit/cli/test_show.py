@@ -1,5 +1,7 @@
 import pytest
 
+from skillyard.cli.main import main
+
 
 @pytest.fixture
 def root(tmp_path, skill):
@@ -31,8 +33,11 @@ def test_only_the_files_can_be_asked_for(run, root):
     ]
 
 
-def test_off_a_terminal_the_raw_text_is_exactly_the_file(run, root):
-    assert run("show", "reader", "--raw", "--root", root).out == (root / "reader/SKILL.md").read_bytes().decode()
+def test_off_a_terminal_the_raw_text_is_exactly_the_file(root, capfdbinary):
+    written = b"\xef\xbb\xbf---\r\nname: reader\ndescription: d\n---\n\x07 \xff\xfe no newline at the end"
+    (root / "reader/SKILL.md").write_bytes(written)
+    assert main(["show", "reader", "--raw", "--root", str(root)]) == 0
+    assert capfdbinary.readouterr().out == written
 
 
 def test_a_broken_skill_is_explained(run, root):
@@ -46,4 +51,12 @@ def test_a_skill_that_is_off_is_explained(run, root):
     assert run("skill", "disable", "reader").code == 0
     result = run("show", "reader", "--root", root)
     assert result.code == 3
+    assert "switched off everywhere" in result.err
     assert "skillyard skill enable reader" in result.err
+
+
+def test_a_skill_that_is_off_in_one_folder_is_explained_with_that_folder(run, root):
+    assert run("skill", "disable", "reader", "--root", root).code == 0
+    result = run("show", "reader", "--root", root)
+    assert f"switched off in {root}" in result.err
+    assert f"skillyard skill enable reader --root {root}" in result.err

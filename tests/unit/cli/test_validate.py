@@ -39,6 +39,50 @@ def test_the_current_folder_has_a_name_too(run, tree, monkeypatch):
     assert run("validate", "SKILL.md").code == 0
 
 
+@pytest.mark.parametrize("path", ["..", "../SKILL.md", "../../good", "../../good/SKILL.md"])
+def test_a_folder_named_from_inside_has_a_name_too(run, tree, monkeypatch, path):
+    (tree / "good/scripts").mkdir()
+    monkeypatch.chdir(tree / "good/scripts")
+    result = run("validate", path, "--json")
+    assert (result.code, result.json["results"][0]["id"]) == (0, "good")
+
+
+def test_a_linked_folder_goes_by_the_name_of_the_link(run, tree):
+    (tree / "alias").symlink_to(tree / "good")
+    for path in ("alias", "alias/SKILL.md"):
+        assert run("validate", tree / path, "--json").json["results"][0]["id"] == "alias"
+
+
+def test_a_missing_path_among_others_is_a_result_of_its_own(run, tree, monkeypatch):
+    monkeypatch.chdir(tree)
+    result = run("validate", "good", "none", "none/SKILL.md", "good/SKILL.md/x.skill", "lower", "--json")
+    assert result.code == 1
+    assert [report["valid"] for report in result.json["results"]] == [True, False, False, False, True]
+    assert [report["findings"][0]["code"] for report in result.json["results"][1:4]] == ["not-found"] * 3
+    assert result.json["summary"] == {"checked": 5, "valid": 2, "invalid": 3}
+    assert run("validate", "-r", "good", "none", "--json").json["summary"]["invalid"] == 1
+
+
+def test_a_path_that_may_not_be_looked_at_is_a_finding_among_others(run, tree, monkeypatch):
+    look = Path.stat
+
+    def refuse(path, **options):
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return look(path, **options)
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    result = run("validate", tree / "good", tree / "locked", "--json")
+    assert result.json["results"][1]["findings"][0]["code"] == "unreadable"
+    assert run("validate", tree / "locked").code == 4
+
+
+@pytest.mark.parametrize("folder", [".git", "__pycache__", "node_modules"])
+def test_what_is_no_part_of_a_skill_is_not_searched(run, tree, skill, folder):
+    skill("stray", under=tree / folder)
+    assert "stray" not in by_id(run("validate", "-r", tree, "--json"))
+
+
 def test_every_skill_file_of_a_tree_gets_a_result(run, tree):
     result = run("validate", "-r", tree, "--json")
     assert result.code == 1

@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.config.files import PROJECT_KEYS
 from skillyard.config.load import load_settings, parse_value, setting_origins
 from skillyard.config.paths import project_config_file, user_config_file
-from skillyard.errors import InputError
+from skillyard.config.settings import Settings
+from skillyard.errors import InputError, NotAllowedError
 from skillyard.skill.limits import MAX_FOLDER_DEPTH
 
 
@@ -15,15 +17,15 @@ def write(path: Path, text: str) -> Path:
 
 
 def test_each_layer_is_stronger_than_the_one_below(monkeypatch):
-    assert load_settings().port == 8321
-    user = write(user_config_file(), "port = 1001")
-    assert (load_settings().port, setting_origins()["port"]) == (1001, str(user))
-    project = write(project_config_file(), "port = 1002")
-    assert (load_settings().port, setting_origins()["port"]) == (1002, str(project))
-    monkeypatch.setenv("SKILLYARD_PORT", "1003")
-    assert (load_settings().port, setting_origins()["port"]) == (1003, "env SKILLYARD_PORT")
-    assert load_settings({"port": 1004}).port == 1004
-    assert setting_origins({"port": 1004})["port"] == "flag --port"
+    assert load_settings().max_depth == 5
+    user = write(user_config_file(), "max_depth = 1")
+    assert (load_settings().max_depth, setting_origins()["max_depth"]) == (1, str(user))
+    project = write(project_config_file(), "max_depth = 2")
+    assert (load_settings().max_depth, setting_origins()["max_depth"]) == (2, str(project))
+    monkeypatch.setenv("SKILLYARD_MAX_DEPTH", "3")
+    assert (load_settings().max_depth, setting_origins()["max_depth"]) == (3, "env SKILLYARD_MAX_DEPTH")
+    assert load_settings({"max_depth": 4}).max_depth == 4
+    assert setting_origins({"max_depth": 4})["max_depth"] == "flag --max-depth"
 
 
 def test_a_flag_that_was_not_given_changes_nothing(monkeypatch):
@@ -65,11 +67,56 @@ def test_a_key_in_both_spellings_is_refused():
 
 
 def test_paths_in_a_file_are_relative_to_it_and_know_the_tilde(tmp_path):
-    write(project_config_file(), 'roots = ["skills", "~/more", "/abs"]\nhome = "data"')
+    write(user_config_file(), 'roots = ["skills", "~/more", "/abs"]\nhome = "data"')
     settings = load_settings()
-    here = project_config_file().parent
+    here = user_config_file().parent
     assert settings.roots == (here / "skills", tmp_path / "person/more", Path("/abs"))
     assert settings.home == here / "data"
+
+
+@pytest.mark.parametrize("key", sorted(set(Settings.model_fields) - set(PROJECT_KEYS)))
+def test_a_project_cannot_decide_what_reaches_beyond_it(key):
+    path = write(project_config_file(), f"{key} = 1")
+    with pytest.raises(NotAllowedError) as caught:
+        load_settings()
+    assert str(path) in caught.value.message
+    assert repr(key) in caught.value.message
+    assert f"skillyard config set {key}" in caught.value.hint
+
+
+def test_what_a_project_may_decide_is_known():
+    assert set(PROJECT_KEYS) == {"active_environment", "max_depth", "prompt_budget", "roots"}
+
+
+@pytest.mark.parametrize(
+    "roots",
+    ['["/"]', '["skills", ".."]', '["~/more"]', '["link"]', '["link/below"]', '"skills:/etc"', '["../project-2"]'],
+)
+def test_a_project_cannot_name_folders_outside_it(roots, tmp_path):
+    (tmp_path / "project/link").symlink_to(tmp_path)
+    path = write(project_config_file(), f"roots = {roots}")
+    with pytest.raises(NotAllowedError, match="outside the project") as caught:
+        load_settings()
+    assert str(path) in caught.value.message
+    assert "skillyard config set roots" in caught.value.hint
+
+
+def test_each_of_several_roots_in_one_text_is_relative_to_the_file():
+    path = write(user_config_file(), 'roots = "one:two:/abs"')
+    assert load_settings().roots == (path.parent / "one", path.parent / "two", Path("/abs"))
+
+
+def test_a_project_names_folders_of_its_own(tmp_path):
+    write(project_config_file(), 'roots = ["skills", "deep/er", "."]')
+    here = tmp_path / "project"
+    assert load_settings().roots == (here / "skills", here / "deep/er", here)
+
+
+@pytest.mark.parametrize("roots", ["[1]", "1", '[["/"]]'])
+def test_roots_of_a_wrong_type_are_refused(roots):
+    write(project_config_file(), f"roots = {roots}")
+    with pytest.raises(InputError, match="'roots'"):
+        load_settings()
 
 
 def test_roots_in_the_environment_are_separated_like_path(monkeypatch):
@@ -128,8 +175,6 @@ def test_checking_one_value_does_not_look_at_broken_files():
 
 
 def test_every_setting_is_documented():
-    from skillyard.config.settings import Settings
-
     page = (Path(__file__).parents[3] / "docs/configuration.md").read_text()
     for name, field in Settings.model_fields.items():
         assert f"| `{name}` | `SKILLYARD_{name.upper()}`" in page

@@ -93,6 +93,13 @@ def test_skills_that_no_lock_names_are_untracked(targets: list[Target], home: Pa
     assert statuses(targets, home) == [("pdf", "ok"), ("own", "untracked"), ("nested", "untracked")]
 
 
+@pytest.mark.parametrize("folder", [".skillyard-0123456789abcdef", ".system/own", "group/.old/own"])
+def test_hidden_folders_are_not_told(targets: list[Target], home: Path, skill_md, folder: str):
+    (targets[1].root / folder).mkdir(parents=True)
+    (targets[1].root / folder / "SKILL.md").write_text(skill_md("own"))
+    assert statuses(targets, home) == [("pdf", "ok")]
+
+
 def test_a_folder_that_cannot_be_tracked_hides_no_other(targets: list[Target], home: Path, skill_md):
     for folder in ("nul", "own"):
         (targets[1].root / folder).mkdir()

@@ -21,3 +21,12 @@ def test_what_is_not_there_or_not_whole_is_not_given(home: Path, make_bundle):
     assert depot.get(bundle.digest) is None
     (depot.folder / f"{bundle.digest[7:]}.skill").write_bytes(b"torn")
     assert depot.get(bundle.digest) is None
+
+
+def test_a_bundle_that_is_no_longer_whole_is_kept_anew(home: Path, make_bundle):
+    depot, bundle = Depot(home), make_bundle()
+    depot.keep(bundle)
+    (kept,) = depot.folder.iterdir()
+    kept.write_bytes(kept.read_bytes()[:100])
+    depot.keep(bundle)
+    assert depot.get(bundle.digest) == bundle

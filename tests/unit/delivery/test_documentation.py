@@ -5,7 +5,7 @@ import pytest
 
 from skillyard.delivery.check import Status
 from skillyard.delivery.discover import MAX_DEPTH
-from skillyard.delivery.download import MAX_REDIRECTS, Reach
+from skillyard.delivery.download import MAX_REDIRECTS, DownloadLimits
 from skillyard.delivery.fetch_url import MAX_INDEX_BYTES, MAX_INDEX_ENTRIES
 from skillyard.delivery.fetched import MAX_SOURCE_BYTES
 from skillyard.delivery.git import MAX_REPOSITORY_FILES
@@ -33,8 +33,8 @@ def test_every_status_is_documented(status: Status):
 
 
 def test_the_limits_in_the_page_are_the_limits():
-    reach = Reach()
-    assert f"{reach.max_bytes // MIB} MiB, {reach.max_seconds / 60:.0f} minutes, {MAX_REDIRECTS} redirects" in PAGE
+    limits = DownloadLimits()
+    assert f"{limits.max_bytes // MIB} MiB, {limits.max_seconds / 60:.0f} minutes, {MAX_REDIRECTS} redirects" in PAGE
     assert f"{MAX_INDEX_BYTES // MIB} MiB, {MAX_INDEX_ENTRIES:,} skills" in PAGE
     assert f"{MAX_REPOSITORY_BYTES // MIB} MiB, {MAX_REPOSITORY_FILES:,} files" in PAGE
     assert f"| {MAX_SOURCE_BYTES // MIB} MiB |" in PAGE

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch import fetch, fetch_again
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.delivery.source_text import parse_source
@@ -210,7 +210,7 @@ def test_git_that_takes_too_long_is_stopped(make_repository, skill_md, tmp_path:
     (slow / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{slow}:{os.environ['PATH']}")
     with pytest.raises(UnavailableError, match="too long"):
-        fetch(of(repository), reach=Reach(max_seconds=0.1))
+        fetch(of(repository), limits=DownloadLimits(max_seconds=0.1))
 
 
 def test_a_repository_over_the_limit_is_given_up(make_repository, skill_md, monkeypatch):

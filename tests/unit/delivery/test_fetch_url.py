@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import io
 import json
@@ -6,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from skillyard.delivery.download import Reach
+from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch import fetch, fetch_again
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, InputError, LimitError, NotFoundError, SkillyardError
@@ -43,6 +44,23 @@ def test_an_archive_is_known_by_its_bytes_not_by_its_name(site, make_bundle):
 def test_a_tar_archive_with_the_skill_at_its_top_is_read(site, skill_md):
     skill = fetch(url(site.put("/x.tar.gz", tar_gz({"SKILL.md": skill_md("pdf").encode()})))).skills[0]
     assert skill.id == "pdf"
+
+
+def test_a_tar_of_the_oldest_kind_is_known_like_on_disk(site, skill_md):
+    # A header without the `ustar` magic: clear it and set the sum that it is checked by.
+    data = bytearray(gzip.decompress(tar_gz({"SKILL.md": skill_md("pdf").encode()})))
+    data[257:265] = bytes(8)
+    data[148:156] = b" " * 8
+    data[148:156] = b"%06o\0 " % sum(data[:512])
+    assert fetch(url(site.put("/download", bytes(data)))).skills[0].id == "pdf"
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xfd7zXZ\0" + bytes(40), b"7z\xbc\xaf\x27\x1c" + bytes(40), b"Rar!\x1a\x07" + bytes(40)]
+)
+def test_an_archive_of_another_kind_is_refused_as_one(site, data: bytes):
+    (refused,) = fetch(url(site.put("/pdf", data))).refused
+    assert [finding.code for finding in refused.findings] == ["archive-unsupported"]
 
 
 def test_a_single_skill_file_is_a_skill(site, skill_md):
@@ -84,7 +102,7 @@ def test_bytes_that_are_no_skill_are_refused_with_findings(site):
 def test_an_oversized_download_is_refused(site, make_bundle):
     data = pack(make_bundle({"a": b"x" * 10}), "pdf")
     with pytest.raises(LimitError):
-        fetch(url(site.put("/pdf.skill", data)), reach=Reach(max_bytes=len(data) - 1))
+        fetch(url(site.put("/pdf.skill", data)), limits=DownloadLimits(max_bytes=len(data) - 1))
 
 
 def index(

@@ -8,11 +8,12 @@ from skillyard.delivery.fetch import fetch
 from skillyard.delivery.lock import read_lock
 from skillyard.delivery.place import project_place
 from skillyard.delivery.plan import Act
-from skillyard.delivery.remove import plan_remove, restore
+from skillyard.delivery.remove import plan_remove
+from skillyard.delivery.restore import restore
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.delivery.target import Target
 from skillyard.delivery.trash import Trash
-from skillyard.errors import ConflictError, InputError, NotFoundError
+from skillyard.errors import InputError, NotFoundError
 
 
 @pytest.fixture
@@ -47,14 +48,6 @@ def test_what_was_removed_can_be_brought_back(project: Path, home: Path):
     assert (project / ".claude/skills/pdf/SKILL.md").is_file()
     assert (project / ".claude/skills/pdf").is_symlink()
     assert Trash(home).items() == []
-
-
-def test_bringing_back_does_not_write_over_what_is_there(project: Path, home: Path):
-    outcome = apply(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
-    (project / ".agents/skills/pdf").mkdir()
-    with pytest.raises(ConflictError):
-        restore(outcome.trashed[0].name, home=home)
-    assert outcome.trashed[0].content.is_dir()
 
 
 def test_an_edited_skill_is_removed_only_by_force(project: Path, home: Path):

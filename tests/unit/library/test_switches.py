@@ -5,9 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import ConflictError, InputError
+from skillyard.library import switches as switches_module
 from skillyard.library.folder import FolderLibrary
-from skillyard.library.switches import Off, Switches, WithSwitches, load_switches, save_switches, switches_file
-from skillyard.skill.library import Catalog, SkillEntry
+from skillyard.library.switches import (
+    Off,
+    Switches,
+    SwitchesFile,
+    WithSwitches,
+    load_switches,
+    save_switches,
+    switches_file,
+)
+from skillyard.skill.library import Catalog, Shadowed, SkillEntry
 
 ROOT = Path("/srv/skills")
 CATALOG = Catalog(
@@ -18,20 +27,22 @@ CATALOG = Catalog(
 )
 
 
-def ids(switches: Switches, **where) -> list[str]:
-    return [entry.id for entry in switches.apply(CATALOG, **where).catalog.entries]
+def ids(switches: Switches, root: Path | None = None) -> list[str]:
+    return [entry.id for entry in switches.apply(CATALOG, root=root).catalog.entries]
 
 
 def test_a_skill_that_is_off_everywhere_is_in_no_catalog():
     switches = Switches().disable("pdf")
-    assert ids(switches) == ids(switches, root=ROOT) == ids(switches, agent="codex") == ["draw"]
+    assert ids(switches) == ids(switches, root=ROOT) == ["draw"]
+    assert switches.find("pdf", agent="codex") == Off("pdf")
 
 
 def test_a_switch_for_a_root_or_an_agent_reaches_no_further():
     switches = Switches().disable("pdf", root=ROOT).disable("draw", agent="codex")
     assert ids(switches, root=ROOT) == ["draw"]
-    assert ids(switches, agent="codex") == ["pdf"]
-    assert ids(switches, root=Path("/other"), agent="cursor") == ["draw", "pdf"]
+    assert ids(switches, root=Path("/other")) == ["draw", "pdf"]
+    assert switches.find("draw", agent="codex") == Off("draw", agent="codex")
+    assert switches.find("draw", agent="cursor") is None
 
 
 def test_what_is_off_is_told_and_never_lost():
@@ -106,3 +117,38 @@ def test_a_library_with_switches_lists_only_what_is_on(tmp_path: Path, write_ski
     assert [item.entry.id for item in library.disabled] == ["pdf"]
     assert library.read(entry).document.name == "draw"
     assert library.bundle(entry).get("SKILL.md") is not None
+
+
+def test_what_is_off_is_not_reported_as_shadowed_either():
+    hidden = Shadowed(CATALOG.entries[1]._replace(location="/srv/skills/deep/pdf/SKILL.md"), CATALOG.entries[1])
+    switched = Switches().disable("pdf").apply(Catalog(entries=CATALOG.entries, shadowed=[hidden]))
+    assert list(switched.catalog.shadowed) == []
+
+
+def test_switches_that_change_later_are_seen(tmp_path: Path, write_skill):
+    write_skill(tmp_path / "skills" / "pdf")
+    library = WithSwitches(FolderLibrary(tmp_path / "skills"), SwitchesFile(tmp_path / "config"))
+    assert [entry.id for entry in library.catalog().entries] == ["pdf"]
+    save_switches(tmp_path / "config", Switches().disable("pdf"))
+    assert list(library.catalog().entries) == []
+    save_switches(tmp_path / "config", Switches())
+    assert [entry.id for entry in library.catalog().entries] == ["pdf"]
+
+
+def test_a_settled_file_of_switches_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(switches_module, "YOUNG_NS", -(10**18))
+    save_switches(tmp_path, Switches().disable("pdf"))
+    file = SwitchesFile(tmp_path)
+    before = file.current()
+    monkeypatch.setattr(switches_module, "load_switches", None)
+    assert file.current() is before
+
+
+def test_a_young_file_of_switches_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    save_switches(tmp_path, Switches().disable("pdf"))
+    # As if the clock of the disk were too coarse to tell the two apart.
+    monkeypatch.setattr(switches_module, "_stamp", lambda path: (2**62, 1, 1))
+    file = SwitchesFile(tmp_path)
+    assert file.current() == Switches().disable("pdf")
+    save_switches(tmp_path, Switches().disable("pdg"))
+    assert file.current() == Switches().disable("pdg")

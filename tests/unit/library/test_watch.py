@@ -38,6 +38,15 @@ def test_a_file_touched_through_a_link_is_an_update(tmp_path: Path):
     assert diff([entry], [entry], str(tmp_path / "real/one/x.txt")) == (Updated(entry, entry),)
 
 
+def test_many_touched_files_and_many_skills_are_matched_without_comparing_all(monkeypatch: pytest.MonkeyPatch):
+    entries = [ONE._replace(id=f"s{n:04}", location=f"/srv/s{n:04}/SKILL.md") for n in range(2000)]
+    touched = [f"/srv/s0001/a/{n}/x" for n in range(5000)]
+    asked: list[str] = []
+    monkeypatch.setattr("os.path.realpath", lambda path: asked.append(path) or path)
+    assert [change.after.id for change in diff(entries, entries, *touched)] == ["s0001"]
+    assert asked == []
+
+
 class Watched:
     """Two roots, of which the second is not there at first."""
 

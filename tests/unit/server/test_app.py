@@ -65,6 +65,16 @@ def test_a_limit_shortens_the_list_and_the_total_says_so(client):
     assert body["total"] == 2
 
 
+def test_a_search_says_how_many_there_are_beyond_the_limit(client, root):
+    for number in range(3):
+        folder = root / f"pdf-{number}"
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(TEXT.format(name=folder.name, description="Reads PDF files."))
+    body = client.get("/api/v1/library/skills", params={"q": "pdf", "limit": 2}).json()
+    assert len(body["data"]) == 2
+    assert body["total"] == 4
+
+
 def test_skills_are_found_in_any_language(client):
     assert [s["id"] for s in client.get("/api/v1/library/skills?q=pdf+tables").json()["data"]] == ["pdf-tables"]
     found = client.get("/api/v1/library/skills", params={"q": "번역"}).json()["data"]

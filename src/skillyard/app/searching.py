@@ -1,0 +1,89 @@
+"""Searching a library by what its skills do, again and again at little cost."""
+
+import os
+import time
+from typing import Final, NamedTuple
+
+from skillyard.errors import SkillyardError
+from skillyard.library.loader import YOUNG_NS
+from skillyard.search.index import Document, Index
+from skillyard.skill.library import Library, SkillEntry
+
+MAX_WITH_BODIES: Final = 2_000
+"""Up to so many skills their bodies are searched too; reading more would make a person wait."""
+
+
+class Match(NamedTuple):
+    entry: SkillEntry
+    score: float
+
+
+class Matches(NamedTuple):
+    """The best matches, and how many there are in all."""
+
+    best: tuple[Match, ...]
+    total: int
+
+
+class _Text(NamedTuple):
+    """What is searched of one skill."""
+
+    entry: SkillEntry
+    stamp: tuple[int, ...]
+    """How its file looked when it was read; empty while it may still change without showing it."""
+    body: str
+
+
+class _Shelf(NamedTuple):
+    texts: dict[str, _Text]
+    searchable: Index
+
+
+class SkillSearch:
+    """A library made searchable. Only what changed since the last search is read again."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._shelf = _Shelf({}, Index(()))
+
+    def search(self, query: str, *, limit: int = 10) -> Matches:
+        """The skills that fit a query, best first; none when nothing is relevant."""
+        # Threads may share a search: each works on a shelf of its own and leaves a whole one for the next.
+        shelf = self._shelf = self._look_again(self._shelf)
+        hits = shelf.searchable.search(query, limit=len(shelf.texts))
+        return Matches(tuple(Match(shelf.texts[hit.id].entry, hit.score) for hit in hits[:limit]), len(hits))
+
+    def _look_again(self, before: _Shelf) -> _Shelf:
+        entries = self._library.catalog().entries
+        if len(entries) > MAX_WITH_BODIES:
+            texts = {entry.id: _Text(entry, (), "") for entry in entries}
+        else:
+            texts = {entry.id: self._text(entry, before.texts.get(entry.id)) for entry in entries}
+        if texts == before.texts:
+            return before
+        documents = (Document(key, text.entry.name, text.entry.description, text.body) for key, text in texts.items())
+        return _Shelf(texts, Index(documents))
+
+    def _text(self, entry: SkillEntry, known: _Text | None) -> _Text:
+        stamp = _stamp(entry.location)
+        if known is not None and stamp and (known.entry, known.stamp) == (entry, stamp):
+            return known
+        return _Text(entry, stamp, _body(self._library, entry))
+
+
+def _stamp(location: str) -> tuple[int, ...]:
+    try:
+        status = os.stat(location)  # noqa: PTH116 -- thousands of paths, all strings
+    except (OSError, ValueError):
+        return ()
+    is_young = max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - YOUNG_NS
+    return () if is_young else (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def _body(library: Library, entry: SkillEntry) -> str:
+    # A file that went away since the listing must not stop the search of the others.
+    try:
+        document = library.read(entry).document
+    except (OSError, SkillyardError):
+        return ""
+    return document.body if document else ""
