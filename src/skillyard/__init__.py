@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    __version__: str
+
     from skillyard.errors import SkillyardError
     from skillyard.library.environments import Environment, Environments
     from skillyard.library.folder import FolderLibrary
@@ -42,6 +44,10 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 -- slow, and seldom wanted
+
+        return version("skillyard")
     if name not in _HOMES:
         raise AttributeError(f"module 'skillyard' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

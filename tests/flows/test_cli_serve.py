@@ -77,3 +77,14 @@ def test_a_port_in_use_is_an_error_that_names_the_fix(start, environment):
     )
     assert done.returncode == 5
     assert f"--port {int(port) + 1}" in done.stderr
+
+
+def test_a_running_server_notices_what_is_switched_off_later(start, environment, tmp_path):
+    announced, _ = start("--port", "0")
+    skill = f"{announced['url']}/api/v1/library/skills/skill-creator"
+    assert get(skill).status_code == 200
+    words = [sys.executable, "-m", "skillyard", "skill", "disable", "skill-creator"]
+    subprocess.run(words, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    answer = get(skill)
+    assert answer.status_code == 404
+    assert "switched off" in answer.json()["error"]["message"]

@@ -82,6 +82,22 @@ def test_long_lines_are_cut_to_the_terminal(on_terminal, root):
     assert "…" in shown
 
 
+def test_messages_wrap_between_words_under_their_column(on_terminal, root):
+    (root / "evil/SKILL.md").write_text("---\nname: Evil_Name\ndescription: d\n---\n")
+    shown = COLOURS.sub("", on_terminal("validate", root / "evil")[1])
+    lines = shown.splitlines()
+    assert all(len(line) <= 80 for line in lines[1:])
+    continued = [line for line in lines if line.startswith(" " * 25)]
+    assert continued
+    assert all(line[:2] in {"✗ ", "  "} for line in lines[:-1])
+
+
+def test_what_people_copy_is_not_cut(on_terminal, root):
+    shown = COLOURS.sub("", on_terminal("show", "evil", "--root", root)[1]).replace("\r\n", "\n")
+    assert str(root / "evil/SKILL.md") in shown
+    assert re.search(r"sha256:[0-9a-f]{64}\n", shown)
+
+
 @pytest.mark.parametrize(("answer", "stays"), [(b"n\n", True), (b"y\n", False)])
 def test_removing_asks_on_a_terminal(on_terminal, root, answer, stays):
     (root / "evil/SKILL.md").write_text("---\nname: evil\ndescription: d\n---\n")

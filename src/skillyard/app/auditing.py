@@ -4,9 +4,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from skillyard.app.libraries import configured_roots, index_dir
+from skillyard.app.switching import find_anywhere
 from skillyard.config.paths import config_dir
+from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import find_agent
-from skillyard.library.audit import audit
+from skillyard.library.audit import audit, longest_lines
 from skillyard.library.audit_agent import line_length
 from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue
 from skillyard.library.roots import Machine
@@ -35,7 +37,8 @@ def _with_budget(view: AgentView, limit: int) -> AgentView:
     if view.budget is not None:
         return view
     agent = find_agent(view.id)
-    return replace(view, budget=BudgetUse(sum(line_length(agent, entry) for entry in view.sees), limit))
+    used = sum(line_length(agent, entry) for entry in view.sees)
+    return replace(view, budget=BudgetUse(used, limit, setting="prompt_budget"))
 
 
 def _is_over(view: AgentView) -> bool:
@@ -43,12 +46,27 @@ def _is_over(view: AgentView) -> bool:
 
 
 def _over_own_budget(view: AgentView) -> Issue:
-    used = view.budget.used if view.budget else 0
-    limit = view.budget.limit if view.budget else 0
+    budget = view.budget or BudgetUse(0, 0)
+    longest = longest_lines(view, budget)
+    agent = find_agent(view.id)
+    # An agent without a switch of its own can only be told less by shorter descriptions, which a person writes.
+    turn_off = " && ".join(fixes.disable(entry.id, agent) for entry in longest) if agent.switch else ""
     return Issue(
         code="over-budget",
         severity=Severity.INFO,
-        message=f"{view.label} is told of {len(view.sees)} skills in {used:,} characters; your limit is {limit:,}.",
-        fix=f"skillyard config set prompt_budget {used}",
+        message=f"{view.label} is told of {len(view.sees)} skills in {budget.used:,} characters. It documents no limit;"
+        f" yours is {budget.limit:,} (setting prompt_budget). Shorten the longest descriptions"
+        f" ({', '.join(entry.id for entry in longest)}), turn skills off, or raise the setting.",
+        fix=turn_off or f"skillyard config set prompt_budget {budget.used}",
         agents=(view.id,),
     )
+
+
+def skill_id(settings: "Settings", report: AuditReport, wanted: str) -> str:
+    """The id of the skill of that id or name, which an audit tells of; an error that names the nearest if none is."""
+    for view in report.agents:
+        told = (entry.id for entry in (*view.sees, *(item.entry for item in view.shadowed)))
+        for known in (*told, *(item.skill for item in view.unseen)):
+            if known.casefold() == wanted.casefold():
+                return known
+    return find_anywhere(settings, wanted).id

@@ -65,8 +65,6 @@ def _fix(home: DemoHome, issue: Issue) -> Iterator[Step]:
 
 
 def _run(home: DemoHome, issue: Issue, words: list[str]) -> Step:
-    if words[:2] == [_OWN, "remove"] and "-y" not in words:
-        words = [*words, "-y"]  # there is nobody to ask
     program = [sys.executable, "-m", _OWN, *words[1:]] if words[0] == _OWN else words
     done = subprocess.run(
         program,

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,6 +16,7 @@ from skillyard.config.load import load_settings
 from skillyard.config.paths import project_config_file, user_config_file
 from skillyard.config.settings import ENV_PREFIX, Settings
 from skillyard.errors import SkillyardError
+from skillyard.library.environments import name_problem
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Machine
 
@@ -90,7 +92,7 @@ def _writable(name: str, folder: Path, command: str) -> Check:
         name=name,
         status=Status.FAILED,
         message=f"{folder} cannot be written.",
-        fix=f"Make {existing} writable, or choose another folder: {command}",
+        fix=f"chmod u+rwx {shlex.quote(str(existing))}" if existing.is_dir() else command,
     )
 
 
@@ -101,7 +103,7 @@ def _environment(settings: Settings) -> Iterator[Check]:
     try:
         environment = all_environments().get(name)
     except SkillyardError as error:
-        fix = f"skillyard env create {name}, or skillyard env none"
+        fix = f"skillyard env create {name}" if name_problem(name) is None else "skillyard env none"
         yield Check(name="environment", status=Status.FAILED, message=error.message, fix=fix)
         return
     yield _ok("environment", f"{name} ({environment.path})")
@@ -118,7 +120,7 @@ def _named_folders(settings: Settings) -> Iterator[Check]:
                     name="roots",
                     status=Status.WARNING,
                     message=f"{folder}, named by the setting {key!r}, is no folder.",
-                    fix=f"mkdir -p {folder}, or skillyard config unset {key}",
+                    fix=f"mkdir -p {shlex.quote(str(folder))}",
                 )
 
 
@@ -135,14 +137,15 @@ def _roots(settings: Settings) -> Iterator[Check]:
                 name="roots",
                 status=Status.FAILED,
                 message=f"{root.label} cannot be read.",
-                fix=f"chmod u+rx {root.path}",
+                fix=f"chmod u+rx {shlex.quote(str(root.path))}",
             )
             continue
         library = FolderLibrary(
             root.path, index_dir=index_dir(settings), known_roots=known, max_depth=settings.max_depth
         )
         catalog = library.catalog()
-        found = f"{root.label}: {len(catalog.entries):,} skills"
+        number = len(catalog.entries)
+        found = f"{root.label}: {number:,} {'skill' if number == 1 else 'skills'}"
         if catalog.problems:
             yield Check(
                 name="roots",

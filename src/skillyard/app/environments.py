@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skillyard.app.findings import problem_as_dict
 from skillyard.config.load import load_settings, setting_origins
 from skillyard.config.paths import config_dir
 from skillyard.library.environments import Environment, Environments
@@ -19,6 +20,14 @@ def all_environments() -> Environments:
 def active_name(settings: "Settings") -> str | None:
     """The environment in use: the setting, else what another program's file names."""
     return settings.active_environment or all_environments().active_name()
+
+
+def active_with_origin(settings: "Settings") -> tuple[str | None, str]:
+    """The environment in use, and the variable or file that says so."""
+    if settings.active_environment:
+        return settings.active_environment, setting_origins()[ACTIVE]
+    name, file = all_environments().named_active()
+    return name, str(file) if name else setting_origins()[ACTIVE]
 
 
 class InUse(NamedTuple):
@@ -57,9 +66,6 @@ def detail(environment: Environment, *, active: str | None) -> dict[str, Any]:
             for agent in files.agents
         ],
         "skills": [info._asdict() for info in environment.list_skills()],
-        "problems": [
-            {**problem._asdict(), "findings": [finding.as_dict() for finding in problem.findings]}
-            for problem in environment.problems
-        ],
+        "problems": [problem_as_dict(problem) for problem in environment.problems],
         "errors": [error.as_dict() for error in files.errors],
     }

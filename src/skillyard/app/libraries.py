@@ -36,10 +36,10 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
     """
     machine = Machine.here()
     switches = SwitchesFile(config_dir())
-    everything = partial(reach, settings, machine)
 
-    def open_roots(found: Sequence[Root]) -> list[WithSwitches]:
-        known = [root.path for root in (*found, *everything())]
+    def open_roots(found: Sequence[Root], also: Sequence[Root] = ()) -> list[WithSwitches]:
+        # Links may lead from one of these folders into another.
+        known = [root.path for root in (*found, *also)]
         return [
             WithSwitches(
                 FolderLibrary(
@@ -56,8 +56,16 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
         ]
 
     if roots or environment:
-        return Layered(open_roots(_chosen(machine, roots, environment)))
-    return LiveLayers(everything, open_roots)
+        return Layered(open_roots(_chosen(machine, roots, environment), reach(settings, machine)))
+    return LiveLayers(partial(reach, settings, machine), open_roots)
+
+
+def missing_environment(settings: "Settings") -> list[str]:
+    """What to tell a person whose active environment is not there; nothing when all is well."""
+    active = active_name(settings)
+    if active is None or _skills_of(active).parent.is_dir():
+        return []
+    return [f"The active environment {active!r} is not there. `skillyard env list` shows those there are."]
 
 
 def configured_roots(settings: "Settings") -> Configured:

@@ -1,8 +1,10 @@
 """Skills from anywhere on disk: a folder, its `SKILL.md` or an archive."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from skillyard.app.findings import about
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.library.disk import read_folder
 from skillyard.library.regular import read_regular
@@ -57,8 +59,10 @@ def load_skill(path: Path) -> BundleRead:
     try:
         data = read_regular(os.path.realpath(path), MAX_ARCHIVE_BYTES)
     except SkillyardError as error:
-        return BundleRead(bundle=None, folder=path.stem, findings=(unreadable(error.message, error.hint),))
-    return read_archive(data, filename=path.name)
+        finding = unreadable(error.message, error.hint)
+        return BundleRead(bundle=None, folder=path.stem, findings=about(path.name, (finding,)))
+    read = read_archive(data, filename=path.name)
+    return replace(read, findings=about(path.name, read.findings))
 
 
 def load_bundle(path: Path) -> tuple[str, Bundle]:

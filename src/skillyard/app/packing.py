@@ -31,8 +31,11 @@ class Packed:
     bytes: int
 
 
-def pack_folder(folder: Path, output: Path | None, *, slim: bool = False) -> Packed:
-    """Pack a valid skill folder into one file, the same bytes for the same content."""
+def pack_folder(folder: Path, output: str | None, *, slim: bool = False) -> Packed:
+    """Pack a valid skill folder into one file, the same bytes for the same content.
+
+    `output` is the file, or a folder for it: one that is there, or, with a slash at the end, one to be made.
+    """
     require_there(folder)
     read = load_skill(folder)
     report = report_on(folder, read, Profile.STRICT, references=False)
@@ -58,16 +61,23 @@ def pack_folder(folder: Path, output: Path | None, *, slim: bool = False) -> Pac
 
 def unpack_file(archive: Path, into: Path) -> tuple[Path, Bundle]:
     """Unpack a skill as a new folder in `into`, named as the archive names it."""
+    if archive.is_dir():
+        raise UsageError(
+            f"{archive} is a folder, not an archive.",
+            hint="Give a .skill, .zip, .tar.gz or .tar file.",
+            details={"path": str(archive)},
+        )
     skill_id, bundle = load_bundle(archive)
     target = into / skill_id
     write_folder(bundle, target)
     return target, bundle
 
 
-def _target(path: Path, output: Path | None, name: str) -> Path:
+def _target(path: Path, output: str | None, name: str) -> Path:
     """Where the file goes: never into the skill, of which it would then be a part."""
     folder = skill_folder(path)
-    target = Path(name) if output is None else output / name if output.is_dir() else output
+    into = output is not None and (output.endswith("/") or Path(output).is_dir())
+    target = Path(output or "") / name if into or output is None else Path(output)
     if folder is None or not is_inside(folder, target):
         return target
     beside = Path(os.path.abspath(folder)).parent / name  # noqa: PTH100 -- resolving would follow links

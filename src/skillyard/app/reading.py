@@ -2,10 +2,11 @@
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skillyard.app.findings import about, findings_of
 from skillyard.errors import InputError, NotFoundError
 from skillyard.library.regular import read_regular
 from skillyard.library.switches import Disabled, WithSwitches
@@ -59,7 +60,7 @@ def find_entry(library: Library, wanted: str) -> SkillEntry:
             raise InputError(
                 f"The skill {problem.id!r} is there but cannot be used: {problem.location}",
                 hint=problem.findings[0].fix if problem.findings else "",
-                details={"findings": [finding.as_dict() for finding in problem.findings]},
+                details={"findings": [finding.as_dict() for finding in findings_of(problem)]},
             )
     for disabled in disabled_in(library):
         if folded in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
@@ -68,24 +69,31 @@ def find_entry(library: Library, wanted: str) -> SkillEntry:
                 hint=f"Turn it on: {disabled.by.undo}",
                 details={"skill": wanted},
             )
-    ids = [entry.id for entry in catalog.entries]
-    near = difflib.get_close_matches(folded, ids, n=1)
-    hint = f"Did you mean {near[0]!r}?" if near else "`skillyard list` shows what is there."
+    near = _near(folded, [entry.id for entry in catalog.entries])
+    hint = f"Did you mean {near!r}?" if near else "`skillyard list` shows what is there."
     raise NotFoundError(f"There is no skill {wanted!r} here.", hint=hint, details={"skill": wanted})
+
+
+def _near(folded: str, ids: Sequence[str]) -> str:
+    """The id that is most likely meant: one that looks alike, else one that starts with or holds the word."""
+    alike = difflib.get_close_matches(folded, ids, n=1)
+    holding = [key for key in ids if folded and folded in key.casefold()]
+    return next(iter([*alike, *sorted(holding, key=lambda key: key.casefold().index(folded))]), "")
 
 
 def read_skill(library: Library, wanted: str) -> SkillView:
     """The skill of that id or name, read now."""
     entry = find_entry(library, wanted)
     parsed = library.read(entry)
+    findings = about(os.path.basename(entry.location), parsed.findings)  # noqa: PTH119 -- a location is a text
     if parsed.document is None:
         raise InputError(
             f"The skill {entry.id!r} can no longer be read: {entry.location}",
             hint=f"`skillyard validate {entry.location}` says what is wrong.",
-            details={"findings": [finding.as_dict() for finding in parsed.findings]},
+            details={"findings": [finding.as_dict() for finding in findings]},
         )
     bundle, trouble = _bundle(library, entry)
-    return SkillView(entry=entry, document=parsed.document, findings=(*parsed.findings, *trouble), bundle=bundle)
+    return SkillView(entry=entry, document=parsed.document, findings=(*findings, *trouble), bundle=bundle)
 
 
 def read_source(library: Library, wanted: str) -> tuple[SkillEntry, bytes]:

@@ -1,11 +1,13 @@
 """Checking skills wherever they are: folders, single files, archives, whole trees."""
 
 import os
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from skillyard.app.findings import about
 from skillyard.app.loading import absence, load_skill, skill_folder, unreadable
 from skillyard.errors import SkillyardError
 from skillyard.library.regular import read_regular
@@ -55,7 +57,11 @@ def validate_path(path: Path, profile: Profile, *, references: bool = True) -> R
     missing = absence(path)
     if missing is not None:
         return _report(str(path), path.stem, _NOTHING, (missing,))
-    if path.suffix.lower() == ".md" and not path.is_dir():
+    if path.is_dir():
+        return _pointing_below(path, report_on(path, load_skill(path), profile, references=references))
+    if path.name in SKILL_FILE_NAMES:
+        return validate_found(path, profile, references=references)
+    if path.suffix.lower() == ".md":
         return _file_report(path, profile)
     return report_on(path, load_skill(path), profile, references=references)
 
@@ -78,7 +84,7 @@ def report_on(path: Path, read: BundleRead, profile: Profile, *, references: boo
         return _report(str(path), read.folder, parsed, read.findings)
     file = read.bundle.get(SKILL_FILE)
     assert file is not None  # noqa: S101 -- a bundle has one, or it is no bundle
-    parsed = parse(file.data, folder=read.folder or None, profile=profile)
+    parsed = _about_file(SKILL_FILE, parse(file.data, folder=read.folder or None, profile=profile))
     broken = reference_findings(read.bundle, read.folder) if references else ()
     return _report(str(path), read.folder, parsed, read.findings, broken)
 
@@ -119,8 +125,27 @@ def _parse_file(file: Path, folder: str | None, profile: Profile) -> Parsed:
     try:
         data = read_regular(str(file), MAX_SKILL_MD_BYTES)
     except SkillyardError as error:
-        return Parsed(document=None, findings=(unreadable(error.message, error.hint),))
-    return parse(data, folder=folder, profile=profile)
+        return _about_file(file.name, Parsed(document=None, findings=(unreadable(error.message, error.hint),)))
+    return _about_file(file.name, parse(data, folder=folder, profile=profile))
+
+
+def _about_file(name: str, parsed: Parsed) -> Parsed:
+    return replace(parsed, findings=about(name, parsed.findings))
+
+
+def _pointing_below(path: Path, report: Report) -> Report:
+    """The report; of a folder that is no skill but holds some, it says how to check those."""
+    missing = any(finding.code == "skill-file-missing" for finding in report.findings)
+    if not missing or not any((below / SKILL_FILE).is_file() for below in path.iterdir()):
+        return report
+    fix = f"It holds skills. Check them all: {shlex.join(['skillyard', 'validate', '-r', str(path)])}"
+    return replace(
+        report,
+        findings=tuple(
+            replace(finding, fix=fix) if finding.code == "skill-file-missing" else finding
+            for finding in report.findings
+        ),
+    )
 
 
 def _unreadable_folder(folder: str, error: OSError) -> Report:

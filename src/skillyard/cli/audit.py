@@ -1,18 +1,21 @@
 """`skillyard audit`, and `skillyard` alone."""
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from skillyard.app.auditing import audit_machine
+from skillyard.app.auditing import audit_machine, skill_id
 from skillyard.cli.options import Agents
 from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, STYLES, count, hanging, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.library.agents import find_agent
-from skillyard.library.audit_model import AgentView, Issue
+from skillyard.library.audit_model import AgentView, Issue, Unseen
 from skillyard.library.roots import Machine
 from skillyard.skill.models import Severity
 
@@ -34,7 +37,8 @@ def audit(
     Every finding comes with the command that fixes it. Exit code 1 when something is broken.
     """
     with sink_of(context).busy("Looking at every agent"):
-        report = audit_machine(load_settings(), Machine.here())
+        settings, machine = load_settings(), Machine.here()
+        report = audit_machine(settings, machine)
     wanted = {find_agent(name).id for name in agent or ()}
     if wanted:
         report = replace(
@@ -43,14 +47,16 @@ def audit(
             issues=tuple(issue for issue in report.issues if wanted & set(issue.agents)),
         )
     if why:
-        return _why(report.agents, why)
+        return _why(report.agents, skill_id(settings, report, why), machine)
 
     def text(console: "Console") -> None:
         for view in report.agents:
-            print_agent(console, view, unseen=unseen)
+            print_agent(console, short_view(view, machine) if unseen else view, unseen=unseen)
         if not report.agents:
             console.print("There is no agent here that reads skills.")
-        print_issues(console, report.issues)
+        print_issues(console, [short_issue(issue, machine) for issue in report.issues])
+        if not any(view.sees for view in report.agents):
+            _print_first_steps(console)
 
     broken = any(issue.severity is Severity.ERROR for issue in report.issues)
     return Answer(document=report.as_dict(), text=text, exit_code=1 if broken else 0)
@@ -63,11 +69,11 @@ def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
     text = styled()
     for issue in issues:
         text.append(f"\n{_MARKS[issue.severity]} {issue.code:<{width}}  ", STYLES[issue.severity])
-        text.append(f"{hanging(console, issue.message, indent)}\n")
+        text.append(f"{hanging(console, inline(issue.message), indent)}\n")
         if issue.path:
-            text.append(f"{indent}{issue.path}\n", FAINT)
+            text.append(f"{indent}{inline(issue.path)}\n", FAINT)
         if issue.fix:
-            text.append(f"{indent}fix: {issue.fix}\n", GOOD)
+            text.append(f"{indent}fix: {inline(issue.fix)}\n", GOOD)
     console.print(text, soft_wrap=True)
     counts = {
         severity: sum(issue.severity is severity for issue in issues)
@@ -85,30 +91,88 @@ def print_agent(console: "Console", view: AgentView, *, unseen: bool = False) ->
     title = styled((view.label, "bold"), f"  {count(len(view.sees), 'skill')}")
     if view.budget:
         style = BAD if view.budget.over else FAINT
-        title.append(f"  {view.budget.used:,} of {view.budget.limit:,} characters", style)
+        setting = f" (setting {view.budget.setting})" if view.budget.setting else ""
+        title.append(f"  {view.budget.used:,} of {view.budget.limit:,} characters{setting}", style)
     more = {"shadowed": view.shadowed, "off": view.disabled, "unseen": view.unseen}
     title.append("".join(f"  {len(items)} {word}" for word, items in more.items() if items), FAINT)
     console.print(title, soft_wrap=True)
     by_source = {root.label: [e.id for e in view.sees if e.source == root.label] for root in view.roots}
-    print_rows(console, [(f"  {label}", ", ".join(ids)) for label, ids in by_source.items() if ids])
+    rows = [(f"  {inline(label)}", inline(", ".join(ids))) for label, ids in by_source.items() if ids]
+    print_rows(console, rows)
     for item in view.unseen if unseen else ():
-        line = styled(f"  {item.skill}: {item.message}\n", (f"    fix: {item.fix}\n", GOOD))
+        what = inline(f"{item.skill}: {item.message}")
+        line = styled(f"  {what}\n", (f"    fix: {inline(item.fix)}\n", GOOD))
         console.print(line, end="", soft_wrap=True)
 
 
-def _why(views: Sequence[AgentView], skill: str) -> Answer:
+def short_issue(issue: Issue, machine: Machine) -> Issue:
+    """The issue with `~` for the home folder, as people write it."""
+    return replace(
+        issue,
+        message=_short(issue.message, machine),
+        path=_short(issue.path, machine),
+        fix=_short_command(issue.fix, machine),
+    )
+
+
+def short_view(view: AgentView, machine: Machine) -> AgentView:
+    """The view with `~` for the home folder in what it says of skills that are not seen."""
+    return replace(view, unseen=tuple(_short_reason(item, machine) for item in view.unseen))
+
+
+def _short_reason(item: Unseen, machine: Machine) -> Unseen:
+    return item._replace(
+        message=_short(item.message, machine),
+        path=_short(item.path, machine),
+        fix=_short_command(item.fix, machine),
+    )
+
+
+def _short(text: str, machine: Machine) -> str:
+    for home in dict.fromkeys((str(machine.home), os.path.realpath(machine.home))):
+        text = text.replace(f"{home}/", "~/")
+    return text
+
+
+def _short_command(command: str, machine: Machine) -> str:
+    # A shell expands ~ only at the start of a word without quotes; a word in quotes starts with one.
+    homes = dict.fromkeys((str(machine.home), os.path.realpath(machine.home)))
+    return re.sub(rf"(?<= )(?:{'|'.join(map(re.escape, homes))})/", "~/", command)
+
+
+def _print_first_steps(console: "Console") -> None:
+    console.print()
+    print_rows(
+        console,
+        [
+            ("skillyard demo", styled(("see a messy home audited and fixed", FAINT))),
+            ("skillyard init NAME", styled(("start a skill of your own", FAINT))),
+            ("skillyard add SOURCE", styled(("install one from a folder, an archive or a repository", FAINT))),
+        ],
+    )
+
+
+def _why(views: Sequence[AgentView], skill: str, machine: Machine) -> Answer:
     """For each agent: that it sees the skill and from where, or every reason why it does not."""
-    seen = {view.id: [e for e in view.sees if e.id.casefold() == skill.casefold()] for view in views}
+    folded = skill.casefold()
+    seen = {view.id: [entry for entry in view.sees if entry.id.casefold() == folded] for view in views}
+    hidden = {view.id: [item for item in view.shadowed if item.entry.id.casefold() == folded] for view in views}
 
     def text(console: "Console") -> None:
         for view in views:
-            entries, reasons = seen[view.id], view.why(skill)
-            mark = styled(("✓ ", GOOD)) if entries else styled(("✗ ", BAD))
-            where = ", ".join(entry.location for entry in entries) or ("" if reasons else "It is not on this machine.")
-            console.print(mark + styled((view.label, "bold"), f"  {where}"), soft_wrap=True)
-            for item in reasons:
-                console.print(f"  {item.message} {item.path}", soft_wrap=True)
-                console.print(styled((f"  fix: {item.fix}", GOOD)), soft_wrap=True)
+            mark = styled(("✓ ", GOOD)) if seen[view.id] else styled(("✗ ", BAD))
+            where = inline(", ".join(_short(entry.location, machine) for entry in seen[view.id]))
+            if not where and not view.why(skill):
+                where = "It is in no folder that agents read."
+            console.print(mark + styled((view.label, "bold"), f"  {where}" if where else ""), soft_wrap=True)
+            for item in hidden[view.id]:
+                line = f"hidden by it: {item.entry.location}"
+                console.print(styled((f"  {inline(_short(line, machine))}", FAINT)), soft_wrap=True)
+            for item in (_short_reason(item, machine) for item in view.why(skill)):
+                console.print(styled(f"  {inline(f'{item.message} {item.path}')}"), soft_wrap=True)
+                console.print(styled((f"  fix: {inline(item.fix)}", GOOD)), soft_wrap=True)
+        if not views:
+            console.print("There is no agent here that reads skills.")
 
     return Answer(
         document={
@@ -117,6 +181,7 @@ def _why(views: Sequence[AgentView], skill: str) -> Answer:
                 {
                     "id": view.id,
                     "sees": [entry._asdict() for entry in seen[view.id]],
+                    "shadowed": [{**item.entry._asdict(), "by": item.by.location} for item in hidden[view.id]],
                     "unseen": [item._asdict() for item in view.why(skill)],
                 }
                 for view in views

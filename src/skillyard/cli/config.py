@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from skillyard.app.environments import ACTIVE, active_with_origin, all_environments
 from skillyard.cli.output import Answer
 from skillyard.cli.text import print_rows
 from skillyard.config.files import check_project_value, known_key, portable, write_key
@@ -22,14 +23,13 @@ def show(
     *, origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False
 ) -> Answer:
     """All settings, and where each comes from."""
-    settings = load_settings()
-    origins = setting_origins()
-    values = {key: plain(getattr(settings, key)) for key in origins}
+    values, origins = _in_force()
 
     def text(console: "Console") -> None:
         print_rows(
             console,
             [(key, _written(value), *([origins[key]] if origin else [])) for key, value in values.items()],
+            cut=False,
         )
 
     document: dict[str, object] = {"settings": values}
@@ -39,10 +39,11 @@ def show(
 def get(key: Key) -> Answer:
     """The value of one setting."""
     name = known_key(key, keys=Settings.model_fields)
-    value = plain(getattr(load_settings(), name))
+    values, origins = _in_force()
+    value = values[name]
     return Answer(
-        document={"key": name, "value": value, "origin": setting_origins()[name]},
-        text=lambda console: console.print(_written(value)),
+        document={"key": name, "value": value, "origin": origins[name]},
+        text=lambda console: console.print(_written(value), soft_wrap=True),
     )
 
 
@@ -56,13 +57,15 @@ def set_value(
     name = known_key(key, keys=Settings.model_fields)
     path = project_config_file() if project else user_config_file()
     parsed = parse_value(name, value)
+    if name == ACTIVE:
+        all_environments().get(value)
     if project:
         check_project_value(path, name, parsed)
         parsed = portable(path, name, parsed)
     write_key(path, name, parsed)
     return Answer(
         document={"key": name, "value": parsed, "file": str(path)},
-        text=lambda console: console.print(f"{name} = {_written(parsed)}  ({path})"),
+        text=lambda console: console.print(f"{name} = {_written(parsed)}  ({path})", soft_wrap=True),
     )
 
 
@@ -70,10 +73,10 @@ def unset(key: Key, *, project: Project = False) -> Answer:
     """Take one setting out of a file."""
     name = known_key(key, keys=Settings.model_fields)
     path = project_config_file() if project else user_config_file()
-    write_key(path, name, None)
+    said = f"{name} is no longer set in {path}" if write_key(path, name, None) else f"{name} was not set in {path}"
     return Answer(
         document={"key": name, "value": None, "file": str(path)},
-        text=lambda console: console.print(f"{name} is no longer set in {path}"),
+        text=lambda console: console.print(said, soft_wrap=True),
     )
 
 
@@ -86,7 +89,16 @@ def path() -> Answer:
         "home": str(load_settings().home),
     }
 
-    return Answer(document=places, text=lambda console: print_rows(console, list(places.items())))
+    return Answer(document=places, text=lambda console: print_rows(console, list(places.items()), cut=False))
+
+
+def _in_force() -> tuple[dict[str, object], dict[str, str]]:
+    """Every setting and where it comes from, as the commands see it."""
+    settings = load_settings()
+    origins = setting_origins()
+    values = {key: plain(getattr(settings, key)) for key in origins}
+    values[ACTIVE], origins[ACTIVE] = active_with_origin(settings)
+    return values, origins
 
 
 def _written(value: object) -> str:

@@ -9,7 +9,7 @@ import typer
 from skillyard.app.packing import pack_folder
 from skillyard.cli.options import DryRun
 from skillyard.cli.output import Answer
-from skillyard.cli.text import count
+from skillyard.cli.text import count, print_rows
 from skillyard.library.disk import write_folder
 from skillyard.skill.scaffold import PARTS, scaffold
 
@@ -22,13 +22,16 @@ def init(
     *,
     path: Annotated[Path, typer.Option("--path", metavar="DIR", help="Where its folder is made.")] = Path(),
     with_: Annotated[
-        str, typer.Option("--with", metavar="PARTS", help=f"Parts to start with: {','.join(PARTS)}.")
+        list[str] | None,
+        typer.Option("--with", metavar="PARTS", help=f"Parts to start with: {','.join(PARTS)}; may be repeated."),
+    ] = None,
+    description: Annotated[
+        str, typer.Option("--description", "-d", metavar="TEXT", help="What it does and when to use it.")
     ] = "",
-    description: Annotated[str, typer.Option("--description", "-d", help="What it does and when to use it.")] = "",
     dry_run: DryRun = False,
 ) -> Answer:
     """Start a new skill."""
-    parts = [part.strip() for part in with_.split(",") if part.strip()]
+    parts = [part.strip() for text in with_ or () for part in text.split(",") if part.strip()]
     bundle = scaffold(name, description=description, with_=parts)
     folder = path / name
     if not dry_run:
@@ -45,7 +48,10 @@ def init(
 def pack(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The skill's folder.")],
     *,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write; with / at the end, the folder for it."),
+    ] = None,
     slim: Annotated[bool, typer.Option("--slim", help="Leave evals/ out.")] = False,
 ) -> Answer:
     """Pack a skill into one .skill file.
@@ -56,6 +62,6 @@ def pack(
 
     def text(console: "Console") -> None:
         console.print(f"{packed.file}  {count(packed.files, 'file')}, {packed.bytes:,} bytes", soft_wrap=True)
-        console.print(packed.digest, soft_wrap=True)
+        print_rows(console, [("content", packed.digest), ("file", f"sha256:{packed.sha256}")], cut=False)
 
     return Answer(document={**asdict(packed), "file": str(packed.file)}, text=text)

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 from skillyard.app.doctor import Status, examine
 from skillyard.cli.output import Answer
-from skillyard.cli.text import BAD, GOOD, styled
+from skillyard.cli.safe_text import inline
+from skillyard.cli.text import BAD, GOOD, hanging, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +15,7 @@ _MARKS: Final = {
     Status.WARNING: ("!", "yellow"),
     Status.FAILED: ("✗", BAD),
 }
+_INDENT: Final = " " * 16
 
 
 def doctor() -> Answer:
@@ -26,10 +28,10 @@ def doctor() -> Answer:
 
     def text(console: "Console") -> None:
         for check in checks:
-            line = styled(_MARKS[check.status], f" {check.name:<13} {check.message}")
+            line = styled(_MARKS[check.status], f" {check.name:<13} ", hanging(console, inline(check.message), _INDENT))
             console.print(line, soft_wrap=True)
             if check.fix:
-                console.print(styled((f"  {'':<13} fix: {check.fix}", GOOD)), soft_wrap=True)
+                console.print(styled((f"{_INDENT}fix: {inline(check.fix)}", GOOD)), soft_wrap=True)
 
     return Answer(
         document={"healthy": healthy, "checks": [check.as_dict() for check in checks]},

@@ -8,8 +8,8 @@ import typer
 from skillyard.app.environments import InUse, active_name, all_environments, detail, summary
 from skillyard.app.environments import use as use_environment
 from skillyard.cli.output import Answer
-from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows, styled
+from skillyard.cli.safe_text import inline, one_line
+from skillyard.cli.text import BAD, FAINT, GOOD, count, hanging, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.errors import NotFoundError
 from skillyard.library.environments import Environment
@@ -29,8 +29,6 @@ def list_environments() -> Answer:
     found = [summary(environment, active=active) for environment in all_environments().list()]
 
     def text(console: "Console") -> None:
-        if not found:
-            console.print("There are no environments. `skillyard env create NAME` makes one.")
         print_rows(
             console,
             [
@@ -44,7 +42,11 @@ def list_environments() -> Answer:
             ],
         )
 
-    return Answer(document={"environments": found, "active": active}, text=text)
+    return Answer(
+        document={"environments": found, "active": active},
+        text=text,
+        remarks=[] if found else ["There are no environments. `skillyard env create NAME` makes one."],
+    )
 
 
 def create(
@@ -56,13 +58,12 @@ def create(
     environment = all_environments().create(name)
     now = use_environment(name) if use else None
 
-    def text(console: "Console") -> None:
-        console.print(f"{environment.path}  put skills into {environment.skills_dir}", soft_wrap=True)
-        if now:
-            console.print(_sentence(now), soft_wrap=True)
-
     made = {"name": name, "path": str(environment.path), "skills_dir": str(environment.skills_dir)}
-    return Answer(document={**made, **(now._asdict() if now else {})}, text=text)
+    return Answer(
+        document={**made, **(now._asdict() if now else {})},
+        text=lambda console: console.print(str(environment.path), soft_wrap=True),
+        remarks=[f"Put skills into {environment.skills_dir}", *([_sentence(now)] if now else [])],
+    )
 
 
 def show(name: OptionalName = None) -> Answer:
@@ -120,6 +121,10 @@ def _print(console: "Console", found: Mapping[str, Any]) -> None:
     print_rows(console, [(f"  {info['id']}", one_line(info["description"])) for info in found["skills"]])
     for problem in found["problems"]:
         first = problem["findings"][0]
-        console.print(styled(("✗ ", BAD), f"{problem['id']}: {first['message']} {first['fix']}"), soft_wrap=True)
+        _print_trouble(console, f"{problem['id']}: {one_line(first['message'])} {first['fix']}")
     for error in found["errors"]:
-        console.print(styled(("✗ ", BAD), f"{error['message']} {error['hint']}"), soft_wrap=True)
+        _print_trouble(console, f"{error['message']} {error['hint']}")
+
+
+def _print_trouble(console: "Console", message: str) -> None:
+    console.print(styled(("✗ ", BAD), hanging(console, inline(message), "  ")), soft_wrap=True)

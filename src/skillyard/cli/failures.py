@@ -31,7 +31,7 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, SkillyardError):
         return _failure(error.code, error.message, error.hint, error.exit_code, error.details)
     if isinstance(error, typer.TyperException):
-        return _failure("usage", error.format_message(), _help_hint(error), error.exit_code)
+        return _failure("usage", _usage_message(error), _help_hint(error), error.exit_code)
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return _failure("interrupted", "Interrupted.", "", INTERRUPTED)
     if isinstance(error, OSError):
@@ -42,6 +42,21 @@ def failure_of(error: BaseException) -> Failure:
     if isinstance(error, MemoryError):
         return _failure("limit_exceeded", "There is not enough memory for this.", "Work on fewer skills.", 1)
     return _failure("internal", f"{type(error).__name__}: {error}", _DEBUG_HINT, 1)
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    """What is wrong with the words of a command; for a value, what its option takes."""
+    parameter = getattr(error, "param", None)
+    if parameter is None or error.__cause__ is None:
+        return error.format_message()
+    described = parameter.type_descriptor
+    if described.choices:
+        taken = f"one of {', '.join(str(choice.value) for choice in described.choices)}"
+    elif described.annotation is int:
+        taken = "a whole number" if parameter.min is None else f"a whole number of at least {parameter.min}"
+    else:
+        return error.format_message()
+    return f"{max(parameter.opts, key=len)} takes {taken}."
 
 
 def _help_hint(error: typer.TyperException) -> str:

@@ -30,8 +30,18 @@ class Entry(NamedTuple):
 class Command(TyperCommand):
     """A command; its help also says what every command accepts."""
 
+    def collect_usage_pieces(self, ctx: "Context") -> list[str]:
+        # Typer puts what is required in braces.
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
     def format_options(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        super().format_options(ctx, formatter)
+        for title, kind in (("Arguments", "argument"), ("Options", "option")):
+            records = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.param_type_name == kind]
+            # Typer adds the Python type to a name.
+            rows = [(record[0].partition(" <")[0], record[1]) for record in records if record]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
         _format_always(formatter)
 
 

@@ -3,26 +3,20 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from skillyard.app.installing import Carried, Where, carry_out, install_targets, lock_places, reach_targets
-from skillyard.cli.bundles import print_diff
 from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text
-from skillyard.cli.trash import print_undo
+from skillyard.cli.plan_text import print_carried, print_checked
 from skillyard.config.load import load_settings
 from skillyard.delivery import check as check_installed
 from skillyard.delivery import fetch, parse_source, plan_add, plan_adopt, plan_remove, plan_update
-from skillyard.delivery.check import Checked, Status
+from skillyard.delivery.check import Status
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.merge import Favor
-from skillyard.delivery.plan import BLOCKED, Act, Action
 from skillyard.delivery.update import UpdateOptions
 from skillyard.errors import UsageError
 from skillyard.library.roots import Machine
-from skillyard.skill.models import Severity
 
 AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Take plain http addresses too.")]
 
@@ -60,7 +54,7 @@ def add(
         fetched = fetch(wanted, limits=DownloadLimits(allow_http=allow_http), only=skill or ())
         plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
         carried = carry_out(plan, settings, dry_run=dry_run)
-    return _answer(carried)
+    return _answer(context, carried)
 
 
 def remove(
@@ -85,7 +79,7 @@ def remove(
     if plan.changes and not dry_run:
         folders = ", ".join(str(action.path) for action in plan.changes)
         sink_of(context).confirm(f"Remove {folders}?", yes=yes)
-    return _answer(carry_out(plan, settings, dry_run=dry_run))
+    return _answer(context, carry_out(plan, settings, dry_run=dry_run))
 
 
 def update(
@@ -118,10 +112,11 @@ def update(
     with sink_of(context).busy("Updating"):
         plan = plan_update(lock_places(targets), home=settings.home, ids=skills or (), options=options)
         carried = carry_out(plan, settings, dry_run=dry_run)
-    return _answer(carried)
+    return _answer(context, carried)
 
 
 def adopt(
+    context: typer.Context,
     skills: Skills = None,
     *,
     agent: Agents = None,
@@ -137,80 +132,28 @@ def adopt(
     machine = Machine.here()
     targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, machine)
     plan = plan_adopt(targets, machine=machine, ids=skills or ())
-    return _answer(carry_out(plan, settings, dry_run=dry_run))
+    return _answer(context, carry_out(plan, settings, dry_run=dry_run))
 
 
-def check(*, agent: Agents = None, root: OneRoot = None, user: User = False) -> Answer:
+def check(context: typer.Context, *, agent: Agents = None, root: OneRoot = None, user: User = False) -> Answer:
     """Which installed skills are no longer as installed.
 
     Exit code 1 when a skill was edited, is missing or lost its links. Untracked skills are told, no more.
     """
     settings = load_settings()
     targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())
-    checked = check_installed(targets, home=settings.home)
+    checked = check_installed(targets, home=settings.home, named=root is not None)
     drifted = [item for item in checked if item.status not in {Status.OK, Status.UNTRACKED}]
-
-    def text(console: Console) -> None:
-        for item in checked:
-            _print_checked(console, item)
-        console.print(f"{count(len(checked), 'skill')}: {len(drifted):,} not as installed.", soft_wrap=True)
-
     return Answer(
         document={"skills": [item.as_dict() for item in checked], "drifted": len(drifted)},
-        text=text,
+        text=lambda console: print_checked(console, checked, sink_of(context)),
         exit_code=1 if drifted else 0,
     )
 
 
-def _answer(carried: Carried) -> Answer:
+def _answer(context: typer.Context, carried: Carried) -> Answer:
     return Answer(
         document=carried.as_dict(),
-        text=lambda console: _print_carried(console, carried),
+        text=lambda console: print_carried(console, carried, sink_of(context)),
         exit_code=carried.exit_code,
     )
-
-
-def _print_carried(console: Console, carried: Carried) -> None:
-    actions = carried.plan.actions if carried.outcome is None else (*carried.outcome.done, *carried.left)
-    for action in actions:
-        _print_action(console, action)
-        if carried.outcome is None and action.diff:
-            print_diff(console, action.diff)
-    for item in carried.outcome.trashed if carried.outcome else ():
-        print_undo(console, item)
-    if not carried.plan.changes and not carried.left:
-        console.print("Nothing to do.")
-    elif carried.outcome is None:
-        console.print("Nothing was changed: this was a dry run.")
-
-
-def _print_action(console: Console, action: Action) -> None:
-    if action.act is Act.UNCHANGED and not action.reason:
-        return
-    style = BAD if action.act in BLOCKED else GOOD
-    console.print(
-        Text.assemble((f"{action.act.value:<9}", style), f" {action.id}  ", (str(action.path), FAINT)), soft_wrap=True
-    )
-    if action.reason:
-        console.print(f"          {action.reason}", soft_wrap=True)
-    if action.fix:
-        console.print(Text(f"          fix: {action.fix}", GOOD), soft_wrap=True)
-    for link in action.links:
-        console.print(Text(f"          link {link}", FAINT), soft_wrap=True)
-    for conflict in action.conflicts:
-        console.print(f"          {conflict.path}: {conflict.reason}", soft_wrap=True)
-    told = [finding for finding in action.findings if finding.severity is not Severity.INFO]
-    if told:
-        console.print(findings_text(told, indent="          "), end="", soft_wrap=True)
-
-
-def _print_checked(console: Console, item: Checked) -> None:
-    style = {Status.OK: GOOD, Status.UNTRACKED: "yellow"}.get(item.status, BAD)
-    console.print(
-        Text.assemble((f"{item.status.value:<10}", style), f" {item.id}  ", (str(item.path), FAINT)), soft_wrap=True
-    )
-    if item.status is not Status.OK:
-        console.print(f"           {item.reason}", soft_wrap=True)
-        console.print(Text(f"           fix: {item.fix}", GOOD), soft_wrap=True)
-    if item.diff:
-        print_diff(console, item.diff)

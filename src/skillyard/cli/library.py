@@ -5,13 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skillyard.app.libraries import open_library
+from skillyard.app.findings import findings_of, problem_as_dict
+from skillyard.app.libraries import missing_environment, open_library
+from skillyard.app.reading import disabled_in
 from skillyard.app.searching import SkillSearch
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import BAD, FAINT, count, findings_text, print_rows, styled
+from skillyard.cli.safe_text import inline, one_line
+from skillyard.cli.text import BAD, FAINT, count, findings_text, hanging, print_rows, styled
 from skillyard.config.load import load_settings
+from skillyard.library.switches import Disabled
 from skillyard.skill.library import Catalog, Problem, Shadowed
 
 if TYPE_CHECKING:
@@ -24,14 +27,22 @@ def list_skills(*, root: Roots = None, env: Environment = None) -> Answer:
     Those of the project, of the active environment and your own, and the ones built in; or only those of
     the folders or the environment named.
     """
-    catalog = open_library(load_settings(), roots=root or (), environment=env).catalog()
+    settings = load_settings()
+    library = open_library(settings, roots=root or (), environment=env)
+    catalog = library.catalog()
+    disabled = list(disabled_in(library))
+    remarks = [] if root or env else missing_environment(settings)
+    if not catalog.entries:
+        remarks.append("There are no skills here. `skillyard init NAME` starts one.")
     return Answer(
         document={
             "skills": [entry._asdict() for entry in catalog.entries],
-            "problems": [_problem(problem) for problem in catalog.problems],
+            "problems": [problem_as_dict(problem) for problem in catalog.problems],
             "shadowed": [_shadowed(shadowed) for shadowed in catalog.shadowed],
+            "disabled": [_disabled(item) for item in disabled],
         },
-        text=lambda console: _print_catalog(console, catalog),
+        text=lambda console: _print_catalog(console, catalog, disabled),
+        remarks=remarks,
     )
 
 
@@ -41,21 +52,19 @@ def find(
     *,
     root: Roots = None,
     env: Environment = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="At most so many.")] = 10,
 ) -> Answer:
     """Search skills by what they do.
 
     Exit code 1 when nothing fits.
     """
     wanted = " ".join(query)
-    library = open_library(load_settings(), roots=root or (), environment=env)
+    settings = load_settings()
+    library = open_library(settings, roots=root or (), environment=env)
     with sink_of(context).busy("Searching"):
         matches = SkillSearch(library).search(wanted, limit=limit).best
 
     def text(console: "Console") -> None:
-        if not matches:
-            console.print(f"Nothing here fits {wanted!r}.", soft_wrap=True)
-            return
         rows = [(styled((m.entry.id, "bold")), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
         print_rows(console, rows)
 
@@ -75,30 +84,37 @@ def find(
         },
         text=text,
         exit_code=0 if matches else 1,
+        remarks=[
+            *([] if root or env else missing_environment(settings)),
+            *([] if matches else [f"Nothing here fits {wanted!r}."]),
+        ],
     )
-
-
-def _problem(problem: Problem) -> dict[str, Any]:
-    return {**problem._asdict(), "findings": [finding.as_dict() for finding in problem.findings]}
 
 
 def _shadowed(shadowed: Shadowed) -> dict[str, Any]:
     return {**shadowed.entry._asdict(), "by": shadowed.by._asdict()}
 
 
-def _print_catalog(console: "Console", catalog: Catalog) -> None:
+def _disabled(item: Disabled) -> dict[str, Any]:
+    entry = item.entry
+    return {"id": entry.id, "location": entry.location, "source": entry.source, "by": item.by._asdict()}
+
+
+def _print_catalog(console: "Console", catalog: Catalog, disabled: Sequence[Disabled]) -> None:
     for source in dict.fromkeys(entry.source for entry in catalog.entries):
         entries = [entry for entry in catalog.entries if entry.source == source]
-        console.print(styled((source, "bold"), (f"  {count(len(entries), 'skill')}", FAINT)), soft_wrap=True)
+        console.print(styled((inline(source), "bold"), (f"  {count(len(entries), 'skill')}", FAINT)), soft_wrap=True)
         print_rows(console, [(f"  {entry.id}", one_line(entry.description)) for entry in entries])
-    if not catalog.entries:
-        console.print("There are no skills here. `skillyard init NAME` starts one.")
     _print_problems(console, catalog.problems)
     for entry, by in catalog.shadowed:
-        console.print(f"{entry.id} in {entry.source} is hidden by the one in {by.source}.", soft_wrap=True)
+        line = f"{inline(entry.id)} in {inline(entry.source)} is hidden by the one in {inline(by.source)}."
+        console.print(hanging(console, line, ""), soft_wrap=True)
+    for entry, by in disabled:
+        line = f"{inline(entry.id)} in {inline(entry.source)} is switched off. Turn it on: {inline(by.undo)}"
+        console.print(hanging(console, line, ""), soft_wrap=True)
 
 
 def _print_problems(console: "Console", problems: Sequence[Problem]) -> None:
     for problem in problems:
-        title = styled(("✗ ", BAD), (problem.id, "bold"), "  ", (problem.location, FAINT), "\n")
-        console.print(title + findings_text(problem.findings), end="", soft_wrap=True)
+        title = styled(("✗ ", BAD), (inline(problem.id), "bold"), "  ", (inline(problem.location), FAINT), "\n")
+        console.print(title + findings_text(findings_of(problem), console=console), end="", soft_wrap=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+import skillyard
 from skillyard.cli.commands import COMMANDS
 from skillyard.cli.failures import BROKEN_PIPE, INTERRUPTED, failure_of
 from skillyard.cli.frame import Group
@@ -106,7 +107,5 @@ def _quiet_pipe() -> int:
 
 
 def _version() -> Answer:
-    from importlib.metadata import version  # noqa: PLC0415 -- slow, and wanted here only
-
-    number = version("skillyard")
+    number = skillyard.__version__
     return Answer(document={"version": number}, text=lambda console: console.print(f"skillyard {number}"))

@@ -2,17 +2,19 @@
 
 import io
 import json
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import typer
 
-from skillyard.cli.safe_text import visible, visible_json
+from skillyard.cli.safe_text import inline, visible, visible_json
+from skillyard.cli.text import wrapped
 from skillyard.errors import SkillyardError, UsageError
 
 if TYPE_CHECKING:
@@ -27,11 +29,13 @@ PROGRESS_STEP: Final = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a command returns: the document for scripts, the text for people, the exit code."""
+    """What a command returns: the document for scripts, the text and the remarks for people, the exit code."""
 
     document: Mapping[str, Any]
     text: Callable[["Console"], None]
     exit_code: int = 0
+    remarks: Sequence[str] = ()
+    """What is worth saying but is no data: it goes to stderr."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +61,8 @@ class Sink:
         else:
             answer.text(self.console)
         sys.stdout.flush()
+        for remark in () if self.as_json else answer.remarks:
+            self.say(remark)
 
     def stream(self, text: "Callable[[Console], None]") -> None:
         """A part of the answer as it comes about, for people; scripts wait for the whole document."""
@@ -73,13 +79,16 @@ class Sink:
             return
         self.say(f"Error: {failure.message}")
         for line in _finding_lines(failure.details):
-            self.say(f"  {line}")
+            self.say(line, indent="  ")
         if failure.hint:
             self.say(f"Fix: {failure.hint}")
 
-    def say(self, message: str) -> None:
-        """A remark for the person at the terminal."""
-        sys.stderr.write(f"{visible(message)}\n")
+    def say(self, message: str, *, indent: str = "") -> None:
+        """A remark for the person at the terminal, wrapped there."""
+        text = inline(message)
+        if sys.stderr.isatty():
+            text = wrapped(text, shutil.get_terminal_size().columns, indent)
+        sys.stderr.write(f"{indent}{text}\n")
         sys.stderr.flush()
 
     def confirm(self, question: str, *, yes: bool) -> None:
@@ -88,7 +97,7 @@ class Sink:
             return
         if not sys.stdin.isatty() or not sys.stderr.isatty():
             raise UsageError(f"{question} There is nobody to ask.", hint="Add -y to answer yes.")
-        sys.stderr.write(f"{visible(question)} [y/N] ")
+        sys.stderr.write(f"{inline(question)} [y/N] ")
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
             raise SkillyardError("Nothing was done: the answer was no.", hint="Answer y, or add -y.")
@@ -162,4 +171,5 @@ def use_utf8() -> None:
 def _finding_lines(details: Mapping[str, object]) -> Iterator[str]:
     for finding in cast("Iterable[Mapping[str, object]]", details.get("findings", ())):
         place = f"{finding['file'] or 'SKILL.md'}:{finding['line']}" if finding["line"] else finding["file"]
-        yield f"{finding['severity']}: {place} {finding['message']} {finding['fix']}"
+        parts = (f"{finding['severity']}:", place, finding["message"], finding["fix"])
+        yield " ".join(str(part) for part in parts if part)

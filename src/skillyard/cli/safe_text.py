@@ -27,6 +27,11 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+def inline(text: str) -> str:
+    r"""The text of an id, a path or an error, safe to show; a line break in it is written out (`\n`)."""
+    return visible(text).replace("\n", "\\n")
+
+
 def visible_json(document: str) -> str:
     """A JSON document in which unsafe characters are escapes: the same data, harmless on a terminal."""
     return _UNSAFE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", document)

@@ -9,6 +9,7 @@ from skillyard.app.inspection import Pointing, Scanned, references_of, scan_skil
 from skillyard.app.libraries import open_library
 from skillyard.app.loading import require_there
 from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
 
@@ -66,13 +67,16 @@ def _print_pointing(console: "Console", pointing: Pointing) -> None:
             )
             for reference in pointing.references
         ],
+        cut=False,
     )
-    console.print(findings_text(pointing.findings, indent=""), end="", soft_wrap=True)
+    console.print(findings_text(pointing.findings, indent="", console=console), end="", soft_wrap=True)
     broken = len(pointing.findings)
     console.print(f"{count(len(pointing.references), 'reference')}, {broken:,} broken.", soft_wrap=True)
 
 
 def _print_scanned(console: "Console", item: Scanned) -> None:
     mark = styled(("✗ ", BAD)) if item.is_serious else styled(("✓ ", GOOD))
-    title = styled(mark, (item.id, "bold"), "  ", (item.path, FAINT), f"  {count(item.files, 'file')}\n")
-    console.print(title + findings_text(item.findings), end="", soft_wrap=True)
+    title = styled(
+        mark, (inline(item.id), "bold"), "  ", (inline(item.path), FAINT), f"  {count(item.files, 'file')}\n"
+    )
+    console.print(title + findings_text(item.findings, console=console), end="", soft_wrap=True)

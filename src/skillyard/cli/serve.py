@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from skillyard.app.libraries import open_library
+from skillyard.app.libraries import missing_environment, open_library
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, sink_of
 from skillyard.config.load import load_settings
@@ -16,8 +16,8 @@ from skillyard.server.run import address_of, bind, run
 def serve(
     context: typer.Context,
     *,
-    host: Annotated[str | None, typer.Option("--host", help="The address to bind.")] = None,
-    port: Annotated[int | None, typer.Option("--port", help="The port; 0 picks a free one.")] = None,
+    host: Annotated[str | None, typer.Option("--host", metavar="ADDRESS", help="The address to bind.")] = None,
+    port: Annotated[int | None, typer.Option("--port", metavar="NUMBER", help="The port; 0 picks a free one.")] = None,
     root: Roots = None,
     env: Environment = None,
 ) -> None:
@@ -28,6 +28,8 @@ def serve(
     settings = load_settings({"host": host, "port": port})
     library = open_library(settings, roots=root or (), environment=env)
     sink = sink_of(context)
+    for remark in [] if root or env else missing_environment(settings):
+        sink.say(remark)
     with bind(settings.host, settings.port) as listener:
         address = listener.getsockname()[0]
         url = address_of(listener)

@@ -61,15 +61,15 @@ def _print(console: "Console", view: SkillView) -> None:
         "location": view.entry.location,
         "digest": view.bundle.digest if view.bundle else "",
     }
-    console.print(styled((view.entry.id, "bold")), soft_wrap=True)
+    console.print(styled((one_line(view.entry.id), "bold")), soft_wrap=True)
     console.print(one_line(document.description))
     console.print()
-    print_rows(console, [(styled((key, FAINT)), one_line(value)) for key, value in facts.items() if value])
+    print_rows(console, [(styled((key, FAINT)), one_line(value)) for key, value in facts.items() if value], cut=False)
     console.print()
     _print_files(console, view)
     if view.findings:
         console.print()
-        console.print(findings_text(view.findings, indent=""), end="", soft_wrap=True)
+        console.print(findings_text(view.findings, indent="", console=console), end="", soft_wrap=True)
     console.print()
     console.print(document.body.strip("\n"), soft_wrap=True)
 
@@ -79,4 +79,4 @@ def _print_files(console: "Console", view: SkillView) -> None:
         (styled((file.path, "green" if file.executable else "")), styled((f"{len(file.data):,} bytes", FAINT)))
         for file in view.bundle or ()
     ]
-    print_rows(console, rows)
+    print_rows(console, rows, cut=False)

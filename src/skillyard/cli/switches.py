@@ -7,10 +7,11 @@ import typer
 
 from skillyard.app.switching import Switching, switch_for_agent, switch_skill
 from skillyard.cli.output import Answer
+from skillyard.cli.safe_text import inline
 from skillyard.config.load import load_settings
 from skillyard.errors import UsageError
 
-Skill = Annotated[str, typer.Argument(metavar="SKILL", help="Its id.")]
+Skill = Annotated[str, typer.Argument(metavar="SKILL", help="Its id or name.")]
 Root = Annotated[Path | None, typer.Option("--root", metavar="DIR", help="Only the one in this folder.")]
 Agent = Annotated[str | None, typer.Option("--agent", "-a", metavar="NAME", help="In this agent's own settings.")]
 
@@ -32,20 +33,29 @@ def disable(skill: Skill, *, root: Root = None, agent: Agent = None) -> Answer:
 def _switch(skill: str, *, on: bool, root: Path | None, agent: str | None) -> Answer:
     if root and agent:
         raise UsageError("A folder and an agent cannot be named together.", hint="Use --root or --agent.")
-    done = switch_for_agent(load_settings(), skill, agent, on=on) if agent else switch_skill(skill, on=on, root=root)
+    settings = load_settings()
+    done = switch_for_agent(settings, skill, agent, on=on) if agent else switch_skill(settings, skill, on=on, root=root)
     return Answer(
         document={
             "skill": done.skill,
             "enabled": done.on,
             "where": done.where,
             "files": [str(file) for file in done.files],
+            "readers": list(done.readers),
         },
-        text=lambda console: console.print(_sentence(done), soft_wrap=True),
+        text=lambda console: console.print(_sentence(done, in_skillyard=not agent), soft_wrap=True),
     )
 
 
-def _sentence(done: Switching) -> str:
-    state = "on" if done.on else "off"
+def _sentence(done: Switching, *, in_skillyard: bool) -> str:
+    state = f"{'on' if done.on else 'off'}{' in Skillyard' if in_skillyard else ''} ({done.where})"
+    skill = inline(done.skill)
     if not done.files:
-        return f"{done.skill} was {state} already ({done.where})."
-    return f"{done.skill} is {state} ({done.where}), written in {', '.join(map(str, done.files))}"
+        return f"{skill} was {state} already.{_still_read(done)}"
+    return f"{skill} is {state}, written in {', '.join(map(str, done.files))}{_still_read(done)}"
+
+
+def _still_read(done: Switching) -> str:
+    if done.on or not done.readers:
+        return ""
+    return f"\nThese agents read its folder by themselves and still see it: {', '.join(done.readers)}."

@@ -1,10 +1,11 @@
 """Pieces of text that several commands print."""
 
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from skillyard.cli.safe_text import one_line, visible
+from skillyard.cli.safe_text import inline, one_line
 from skillyard.skill.models import Finding, Severity
 
 if TYPE_CHECKING:
@@ -17,6 +18,10 @@ BAD: Final = "bold red"
 FAINT: Final = "dim"
 GAP: Final = 2
 """Blanks between two columns."""
+_PLACE: Final = 14
+_UNBROKEN: Final = re.compile(r"`[^`]+`|(?:^|(?<=: ))skillyard .*")
+"""Commands to copy: in quotes, or all that follows."""
+_KEPT_BLANK: Final = "\ue000"
 
 
 def styled(*parts: "str | Text | tuple[str, str]") -> "Text":
@@ -26,9 +31,12 @@ def styled(*parts: "str | Text | tuple[str, str]") -> "Text":
     return Text.assemble(*parts)
 
 
-def print_rows(console: "Console", rows: Iterable[Sequence["str | Text"]]) -> None:
-    """Columns, aligned; on a terminal each line is cut to fit. Lighter than a rich table: lists can be long."""
-    table = [[styled(visible(cell)) if isinstance(cell, str) else cell for cell in row] for row in rows]
+def print_rows(console: "Console", rows: Iterable[Sequence["str | Text"]], *, cut: bool = True) -> None:
+    """Columns, aligned; on a terminal each line is cut to fit, unless the last column is something to copy.
+
+    Lighter than a rich table: lists can be long.
+    """
+    table = [[_cell(cell) for cell in row] for row in rows]
     if not table:
         return
     widths = [max(cell.cell_len for cell in column) for column in zip(*table, strict=True)]
@@ -38,35 +46,56 @@ def print_rows(console: "Console", rows: Iterable[Sequence["str | Text"]]) -> No
         for cell, width in zip(row[:-1], widths, strict=False):
             line.append_text(cell).append(" " * (width - cell.cell_len + GAP))
         line.append_text(row[-1])
-        if console.is_terminal:
+        if cut and console.is_terminal:
             line.truncate(console.width, overflow="ellipsis")
         lines.append(line)
     console.print(styled("\n").join(lines), soft_wrap=True)
 
 
+def _cell(cell: "str | Text") -> "Text":
+    text = styled(inline(cell)) if isinstance(cell, str) else cell
+    # A line break would forge a row.
+    return styled(inline(text.plain)) if "\n" in text.plain else text
+
+
 def hanging(console: "Console", message: str, indent: str) -> str:
     """A message that starts after `indent`; on a terminal, the lines it wraps into are indented too."""
-    if not console.is_terminal:
-        return message
-    return f"\n{indent}".join(textwrap.wrap(message, max(20, console.width - len(indent)), break_long_words=False))
+    return wrapped(message, console.width, indent) if console.is_terminal else message
 
 
-def findings_text(findings: Iterable[Finding], *, indent: str = "  ") -> "Text":
-    """Each finding with its place, what it says and how to fix it."""
+def wrapped(message: str, width: int, indent: str = "") -> str:
+    """A message that starts after `indent`, in lines of that width; paths and commands to copy stay whole."""
+    kept = _UNBROKEN.sub(lambda match: match[0].replace(" ", _KEPT_BLANK), message)
+    room = max(20, width - len(indent))
+    lines = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False)
+    return f"\n{indent}".join(lines).replace(_KEPT_BLANK, " ")
+
+
+def findings_text(findings: Iterable[Finding], *, indent: str = "  ", console: "Console | None" = None) -> "Text":
+    """Each finding with its place, what it says and how to fix it; wrapped for a console that is a terminal."""
     text = styled()
+    after = f"{indent}{'':<8}{'':<{_PLACE}} "
     for finding in findings:
+        place = inline(place_of(finding))
+        message = f"{one_line(finding.message)}  [{finding.code}]"
+        fix = one_line(finding.fix)
         text.append(f"{indent}{finding.severity.value:<8}", STYLES[finding.severity])
-        text.append(f"{place_of(finding):<14} ")
-        text.append(one_line(finding.message))
-        text.append(f"  [{finding.code}]\n", FAINT)
-        if finding.fix:
-            text.append(f"{indent}{'fix':<8}{'':<14} {one_line(finding.fix)}\n", GOOD)
+        if console is not None and console.is_terminal:
+            # A place wider than its column has a line of its own.
+            text.append(f"{place:<{_PLACE}} " if len(place) <= _PLACE else f"{place}\n{after}")
+            message, fix = hanging(console, message, after), hanging(console, fix, after)
+        else:
+            text.append(f"{place:<{_PLACE}} ")
+        said, bracket, code = message.rpartition("[")
+        text.append(said).append(f"{bracket}{code}\n", FAINT)
+        if fix:
+            text.append(f"{indent}{'fix':<8}{'':<{_PLACE}} {fix}\n", GOOD)
     return text
 
 
 def place_of(finding: Finding) -> str:
-    """`file:line`, as editors understand it."""
-    file = finding.file or "SKILL.md"
+    """`file:line`, as editors understand it; empty for what is about no file."""
+    file = finding.file or ("SKILL.md" if finding.line or finding.field else "")
     return f"{file}:{finding.line}" if finding.line else file
 
 

@@ -1,5 +1,6 @@
 """`skillyard skill restore`."""
 
+import shlex
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -8,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from skillyard.cli.output import Answer
+from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import FAINT, print_rows
 from skillyard.config.load import load_settings
 from skillyard.delivery import restore as restore_item
@@ -31,7 +33,7 @@ def restore(
     item, replaced = restored.item, restored.replaced
 
     def text(console: Console) -> None:
-        console.print(f"{item.path} is back.", soft_wrap=True)
+        console.print(f"{one_line(str(item.path))} is back.", soft_wrap=True)
         if replaced:
             print_undo(console, replaced)
 
@@ -42,7 +44,8 @@ def restore(
 
 def print_undo(console: Console, item: TrashItem) -> None:
     """The command that brings this back."""
-    console.print(Text(f"undo: skillyard skill restore {item.name}", FAINT), soft_wrap=True)
+    command = shlex.join(["skillyard", "skill", "restore", item.name])
+    console.print(Text(f"undo: {command}", FAINT), soft_wrap=True)
 
 
 def _listing(items: Sequence[TrashItem | BrokenItem]) -> Answer:

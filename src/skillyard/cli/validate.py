@@ -10,6 +10,7 @@ import typer
 from skillyard.app.loading import require_there
 from skillyard.app.validation import Report, search_tree, summary_of, validate_found, validate_path
 from skillyard.cli.output import Answer, Sink, sink_of
+from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, styled
 from skillyard.skill.models import Profile
 
@@ -25,7 +26,8 @@ def validate(
         bool, typer.Option("--recursive", "-r", help="Check every SKILL.md in the folders below.")
     ] = False,
     profile: Annotated[
-        Profile, typer.Option(help="What the specification allows, or what loaders accept.")
+        Profile,
+        typer.Option(metavar="lenient|strict", help="What loaders accept, or only what the specification allows."),
     ] = Profile.STRICT,
     references: Annotated[
         bool | None,
@@ -34,7 +36,7 @@ def validate(
 ) -> Answer:
     """Check skills against the specification.
 
-    Exit code 1 when any of them is invalid; of several paths, one that is not there is invalid too.
+    Exit code 1 when any of them is invalid or none is found; of several paths, one that is not there is invalid too.
     """
     if len(paths) == 1:
         require_there(paths[0])
@@ -43,7 +45,8 @@ def validate(
     return Answer(
         document={"results": [report.as_dict() for report in reports], "summary": summary},
         text=lambda console: _print(console, reports, summary, brief=recursive),
-        exit_code=1 if summary["invalid"] else 0,
+        exit_code=1 if summary["invalid"] or not reports else 0,
+        remarks=[] if reports else [f"There is no SKILL.md in {', '.join(map(str, paths))}."],
     )
 
 
@@ -65,7 +68,7 @@ def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int
         if brief and report.valid and not report.findings:
             continue
         mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
-        title = styled(mark, (report.id or report.name, "bold"), "  ", (report.path, FAINT), "\n")
-        console.print(title + findings_text(report.findings), end="", soft_wrap=True)
+        title = styled(mark, (inline(report.id or report.name), "bold"), "  ", (inline(report.path), FAINT), "\n")
+        console.print(title + findings_text(report.findings, console=console), end="", soft_wrap=True)
     total = count(summary["checked"], "skill")
     console.print(f"{total} checked: {summary['valid']:,} valid, {summary['invalid']:,} invalid.", soft_wrap=True)

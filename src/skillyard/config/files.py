@@ -1,6 +1,7 @@
 """Reading and editing configuration files: TOML, comments kept, every mistake named."""
 
 import difflib
+import json
 import os
 import tomllib
 from collections.abc import Iterable
@@ -20,26 +21,11 @@ PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "root
 
 def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
     """The settings in a file, by their own names, relative paths made relative to the file's folder."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
+    text = _read_text(path)
+    if text is None:
         return {}
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not UTF-8 text: byte {error.start} cannot be read.",
-            hint=f"Save {path} as UTF-8.",
-            details={"file": str(path)},
-        ) from error
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not valid TOML: {error}",
-            hint=f"Correct that line of {path}; strings need quotes.",
-            details={"file": str(path)},
-        ) from error
     values: dict[str, Any] = {}
-    for written, value in table.items():
+    for written, value in _table(text, path).items():
         key = known_key(written, keys=keys, file=path)
         if key in values:
             raise InputError(
@@ -51,6 +37,30 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
             value = split_roots(value)  # noqa: PLW2901 -- each of them is relative to the file
         values[key] = _beside(path.parent, value) if key in PATH_KEYS else value
     return values
+
+
+def _read_text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 text: byte {error.start} cannot be read.",
+            hint=f"Save {path} as UTF-8.",
+            details={"file": str(path)},
+        ) from error
+
+
+def _table(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is not valid TOML: {error}",
+            hint=f"Correct that line of {path}; strings need quotes.",
+            details={"file": str(path)},
+        ) from error
 
 
 def read_project_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
@@ -86,10 +96,19 @@ def portable(path: Path, key: str, value: object) -> object:
 
 
 def split_roots(value: object) -> list[object]:
-    """The folders in a value of `roots`: a list, or one text separated like `PATH`."""
+    """The folders in a value of `roots`: a list, as such or in JSON, or one text separated like `PATH`."""
     if isinstance(value, str):
-        return [part for part in value.split(os.pathsep) if part]
+        return _json_list(value) or [part for part in value.split(os.pathsep) if part]
     return list(cast("Iterable[object]", value)) if isinstance(value, list | tuple) else [value]
+
+
+def _json_list(text: str) -> list[object]:
+    # A folder's own name may start with a bracket: what is no JSON is no list.
+    try:
+        value = json.loads(text) if text.lstrip().startswith("[") else None
+    except (ValueError, RecursionError):
+        return []
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def known_key(written: str, *, keys: Iterable[str], file: Path | None = None) -> str:
@@ -98,7 +117,7 @@ def known_key(written: str, *, keys: Iterable[str], file: Path | None = None) ->
     key = SPELLINGS.get(written, written)
     if key in names:
         return key
-    near = difflib.get_close_matches(key, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(key, names, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"The settings are: {', '.join(sorted(names))}."
     if file is None:
         raise NotFoundError(f"There is no setting {written!r}.", hint=hint, details={"field": written})
@@ -109,31 +128,27 @@ def known_key(written: str, *, keys: Iterable[str], file: Path | None = None) ->
     )
 
 
-def write_key(path: Path, key: str, value: object | None) -> None:
-    """Put one setting into a file, or take it out when `value` is None; everything else stays as it is."""
-    import tomlkit  # noqa: PLC0415 -- only editing needs it
-    from tomlkit.exceptions import ParseError  # noqa: PLC0415
+def write_key(path: Path, key: str, value: object | None) -> bool:
+    """Put one setting into a file, or take it out when `value` is None; everything else stays as it is.
 
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        if value is None:
-            return
-        document = tomlkit.document()
-    except (ParseError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path} cannot be edited: {error}",
-            hint=f"Correct {path} first, then run the command again.",
-            details={"file": str(path)},
-        ) from error
+    Tells whether there was anything to write.
+    """
+    import tomlkit  # noqa: PLC0415 -- only editing needs it
+
+    text = _read_text(path) or ""
+    _table(text, path)  # says what is wrong in plainer words than the editing parser
+    document = tomlkit.parse(text)
     spelling = next((word for word, name in SPELLINGS.items() if name == key and word in document), key)
     if value is not None:
         document[spelling] = value
     elif spelling in document:
         del document[spelling]
+    else:
+        return False
     from skillyard.files import replace_file  # noqa: PLC0415 -- only editing needs it
 
     replace_file(path.resolve(), tomlkit.dumps(document).encode())
+    return True
 
 
 def _beside(folder: Path, value: Any) -> Any:  # noqa: ANN401 -- wrong types are reported by the model

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from pydantic import ValidationError
 from pydantic_settings import PydanticBaseSettingsSource
 
-from skillyard.config.settings import ENV_PREFIX, Settings, VariableSource, file_sources
-from skillyard.errors import InputError
+from skillyard.config.settings import Settings, VariableSource, file_sources
+from skillyard.errors import InputError, UsageError
 
-DEFAULT_ORIGIN = "default"
+DEFAULT_ORIGIN: Final = "default"
+_FLAG: Final = "flag "
+_VARIABLE: Final = "env "
+_TYPED: Final = "value"
 
 
 def load_settings(flags: Mapping[str, object] | None = None) -> Settings:
@@ -24,10 +27,10 @@ def load_settings(flags: Mapping[str, object] | None = None) -> Settings:
 
 def setting_origins(flags: Mapping[str, object] | None = None) -> dict[str, str]:
     """For every setting the place its value comes from: a flag, a variable, a file or `default`."""
-    origins = {key: f"flag --{key.replace('_', '-')}" for key in _given(flags)}
+    origins = {key: f"{_FLAG}--{key.replace('_', '-')}" for key in _given(flags)}
     variables = VariableSource(Settings)
     for key in variables():
-        origins.setdefault(key, f"env {variables.variable(key)}")
+        origins.setdefault(key, f"{_VARIABLE}{variables.variable(key)}")
     for source in file_sources(Settings):
         for key in source():
             origins.setdefault(key, str(source.path))
@@ -39,7 +42,7 @@ def parse_value(key: str, text: str) -> object:
     try:
         value = getattr(_Alone(**{key: text}), key)  # pyright: ignore[reportArgumentType]
     except ValidationError as error:
-        raise _input_error(error, {key: "value"}) from error
+        raise _input_error(error, {key: _TYPED}) from error
     return plain(value)
 
 
@@ -68,12 +71,30 @@ def _given(flags: Mapping[str, object] | None) -> dict[str, object]:
     return {key: value for key, value in (flags or {}).items() if value is not None}
 
 
-def _input_error(error: ValidationError, origins: Mapping[str, str]) -> InputError:
+def _input_error(error: ValidationError, origins: Mapping[str, str]) -> InputError | UsageError:
     first = error.errors(include_url=False)[0]
     key = str(first["loc"][0]) if first["loc"] else ""
-    rule = first["msg"][:1].lower() + first["msg"][1:]
-    return InputError(
-        f"The setting {key!r} is wrong ({origins.get(key, DEFAULT_ORIGIN)}): {rule}, got {first['input']!r}.",
-        hint=f"Set it right with `skillyard config set {key} VALUE`, or unset {ENV_PREFIX}{key.upper()}.",
-        details={"field": key, "value": str(first["input"]), "origin": origins.get(key, DEFAULT_ORIGIN)},
+    origin = origins.get(key, DEFAULT_ORIGIN)
+    details = {"field": key, "value": str(first["input"]), "origin": origin}
+    rule = _rule(key)
+    if origin.startswith(_FLAG):
+        flag = origin.removeprefix(_FLAG)
+        return UsageError(f"{flag} takes {rule}, not {first['input']!r}.", hint=f"Give {flag} {rule}.", details=details)
+    where = "" if origin == _TYPED else f" ({origin})"
+    hint = f"Set it right: skillyard config set {key} VALUE"
+    if origin.startswith(_VARIABLE):
+        hint = f"Take it away: unset {origin.removeprefix(_VARIABLE)}"
+    return InputError(f"The setting {key!r}{where} takes {rule}, not {first['input']!r}.", hint=hint, details=details)
+
+
+def _rule(key: str) -> str:
+    """What a setting takes, in words."""
+    field = Settings.model_fields.get(key)
+    if field is None or field.annotation is not int:
+        return {"roots": "folders, separated like PATH", "home": "a folder", "document_root": "a folder"}.get(
+            key, "a text that is not empty"
+        )
+    least, most = (
+        next((getattr(rule, bound) for rule in field.metadata if hasattr(rule, bound)), None) for bound in ("ge", "le")
     )
+    return f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"

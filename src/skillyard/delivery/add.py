@@ -1,6 +1,7 @@
 """Planning what `skillyard add` does with the skills of a source."""
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from skillyard.delivery.lock import Lock, LockEntry, read_lock
 from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.plan import Act, Action, Plan, blocked
 from skillyard.delivery.target import Target
+from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.models import Finding, has_errors
 from skillyard.skill.scan import scan
 
@@ -31,7 +33,12 @@ def risk_refusal(findings: Sequence[Finding]) -> str:
         return ""
     first = serious[0]
     more = f" and {len(serious) - 1} more" if len(serious) > 1 else ""
-    return f"The scan found: {first.message} ({first.code}, {first.file}:{first.line}){more}"
+    return f"The scan found: {_with_place(first)}{more}"
+
+
+def _with_place(finding: Finding) -> str:
+    place = f"{finding.file or SKILL_FILE}:{finding.line}" if finding.line else finding.file
+    return f"{finding.message} ({', '.join(filter(None, [finding.code, place]))})"
 
 
 def _actions(fetched: Fetched, targets: Sequence[Target], *, force: bool, allow_risky: bool) -> Iterator[Action]:
@@ -56,7 +63,7 @@ def _refused_skill(skill: RefusedSkill, target: Target) -> Action:
         id=skill.id,
         place=target.place,
         path=target.root / skill.id,
-        reason=first.message,
+        reason=_with_place(first),
         fix=first.fix,
         findings=skill.findings,
     )
@@ -124,14 +131,14 @@ class _Adding:
             return _conflict(plain, f"{plain.path} is a link to {seen.leads_to}.", "Use --force to replace the link.")
         if plain.before is None:
             reason = f"{plain.path} is there already and was not installed by Skillyard."
-            fix = f"Track it with `skillyard skill adopt {self.skill.id}`, or replace it with --force."
+            fix = f"Replace it with --force, or track it: skillyard skill adopt {self._id}"
             return _conflict(plain, reason, fix)
         if not _same_source(plain.before, self.skill):
             reason = f"{self.skill.id} is installed from another source: {plain.before.source.recordable}."
             return _conflict(plain, reason, "Use --force to take it from here instead.")
         if seen.digest != plain.before.digest or not plain.before.verified:
             reason = f"{plain.path} was edited since it was installed, or may have been."
-            fix = f"`skillyard update {self.skill.id}` keeps the edits; --force drops them into the trash."
+            fix = f"Drop the edits into the trash with --force, or keep them: skillyard update {self._id}"
             return _conflict(plain, reason, fix)
         return replacing
 
@@ -145,6 +152,11 @@ class _Adding:
         if after == plain.before and not plain.links and not plain.unlinks:
             return replace(kept, act=Act.UNCHANGED, after=after, pristine=None)
         return replace(kept, act=Act.RECORD, after=after, reason="The same content is there already.")
+
+    @property
+    def _id(self) -> str:
+        """The id as a shell takes it."""
+        return shlex.quote(self.skill.id)
 
     def _links(self, path: Path) -> tuple[list[Path], tuple[Path, ...]]:
         """The links that the skill should have, and those whose places are taken by something else."""

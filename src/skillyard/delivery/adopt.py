@@ -29,8 +29,10 @@ def plan_adopt(targets: Sequence[Target], *, machine: Machine, ids: Collection[s
     by_base = dict(zip((project_folders(machine)[-1], machine.home), map(read_skills_lock, files), strict=True))
     wanted = {skill_id.casefold() for skill_id in ids}
     found = [skill for skill in untracked(targets) if not wanted or skill.id.casefold() in wanted]
-    found += [skill for skill in compare(targets) if skill.id.casefold() in wanted and _is_own_edit(skill)]
-    missing = wanted - {skill.id.casefold() for skill in found}
+    named = [skill for skill in compare(targets) if skill.id.casefold() in wanted]
+    found += [skill for skill in named if _is_own_edit(skill)]
+    tracked = [skill for skill in named if not _is_own_edit(skill)]
+    missing = wanted - {skill.id.casefold() for skill in (*found, *tracked)}
     if missing:
         raise NotFoundError(
             f"There is nothing to adopt here called {' or '.join(sorted(missing))}.",
@@ -38,7 +40,20 @@ def plan_adopt(targets: Sequence[Target], *, machine: Machine, ids: Collection[s
             details={"field": "skill", "value": sorted(missing)},
         )
     roots = [target.root for target in targets]
-    return Plan(actions=tuple(_adoption(skill, by_base.get(skill.place.base, {}), roots) for skill in found))
+    adoptions = (_adoption(skill, by_base.get(skill.place.base, {}), roots) for skill in found)
+    return Plan(actions=(*adoptions, *map(_tracked_already, tracked)))
+
+
+def _tracked_already(skill: Checked) -> Action:
+    return Action(
+        act=Act.UNCHANGED,
+        id=skill.id,
+        place=skill.place,
+        path=skill.path,
+        reason="It is tracked already.",
+        before=skill.entry,
+        after=skill.entry,
+    )
 
 
 def _is_own_edit(skill: Checked) -> bool:

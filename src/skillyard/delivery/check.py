@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,9 @@ class Checked:
     status: Status
     reason: str = ""
     fix: str = ""
+    """One command."""
+    alternative: str = ""
+    """Another command, with the other outcome that the reason names."""
     entry: LockEntry | None = None
     diff: BundleDiff | None = None
     """What was edited, where the content as installed is still known."""
@@ -53,69 +56,127 @@ class Checked:
             "status": self.status.value,
             "reason": self.reason,
             "fix": self.fix,
+            "alternative": self.alternative,
             "source": str(self.entry.source) if self.entry else "",
             "digest": self.entry.digest if self.entry else "",
             "diff": self.diff.as_dict() if self.diff else None,
         }
 
 
-def check(targets: Sequence[Target], *, home: Path) -> tuple[Checked, ...]:
-    """Every skill that the locks of these folders name, and every skill in the folders that none names."""
-    return (*compare(targets, Depot(home)), *untracked(targets))
+def check(targets: Sequence[Target], *, home: Path, named: bool = False) -> tuple[Checked, ...]:
+    """Every skill that the locks of these folders name, and every skill in the folders that none names.
+
+    Folders that are only found when they are `named` are named in the fixes too.
+    """
+    return (*compare(targets, Depot(home), named=named), *untracked(targets, named=named))
 
 
-def untracked(targets: Sequence[Target]) -> Iterator[Checked]:
+def untracked(targets: Sequence[Target], *, named: bool = False) -> Iterator[Checked]:
     """The skills in these folders that no lock names; links and hidden folders, which agents do not read, aside."""
     for target in targets:
         tracked = {entry.path for entry in read_lock(target.place).entries}
         for folder in filter(None, skill_folders_on_disk(target.root, hidden=False)):
             path = target.root / folder
-            reason, fix = "No lock names it.", f"skillyard skill adopt {path.name}"
+            reason = "No lock names it."
+            fix = _command("skill", "adopt", path.name, *_root_option(target.root, named=named))
             try:
                 if target.place.relative(path) in tracked:
                     continue
             except NotAllowedError as error:
                 # One odd name, or a folder that leads out of the project, hides no other skill.
-                reason, fix = f"It cannot be tracked: {error.message}", error.hint
+                reason, fix = f"It cannot be tracked: {error.message} {error.hint}", ""
             yield Checked(id=path.name, path=path, place=target.place, status=Status.UNTRACKED, reason=reason, fix=fix)
 
 
-def compare(targets: Sequence[Target], depot: Depot | None = None) -> Iterator[Checked]:
+def compare(targets: Sequence[Target], depot: Depot | None = None, *, named: bool = False) -> Iterator[Checked]:
     """Every skill that the locks of these folders name; with the depot, edits are told with their difference."""
     for place in dict.fromkeys(target.place for target in targets):
         for entry in read_lock(place).entries:
-            yield _compared(place, entry, depot)
+            yield _Comparing(place, entry, place.resolve(entry.path), depot, named=named).compared()
 
 
-def _compared(place: LockPlace, entry: LockEntry, depot: Depot | None) -> Checked:
-    path = place.resolve(entry.path)
+@dataclass(frozen=True, slots=True)
+class _Comparing:
+    """One entry of a lock and the folder it speaks of. Every fix is one command that works as it is."""
 
-    def checked(status: Status, reason: str = "", fix: str = "", diff: BundleDiff | None = None) -> Checked:
+    place: LockPlace
+    entry: LockEntry
+    path: Path
+    depot: Depot | None
+    named: bool
+
+    def compared(self) -> Checked:
+        seen = look_at(self.path)
+        if seen.kind is Kind.ABSENT:
+            return self._missing()
+        if seen.bundle is None:
+            reason = seen.findings[0].message if seen.findings else f"{self.path} is a {seen.kind}, not a folder."
+            fix = self._remove("--force") if self._is_local else self._install_again
+            return self._checked(Status.UNREADABLE, f"{reason} The fix moves it to the trash.", fix)
+        if seen.digest != self.entry.digest:
+            base = self.depot.get(self.entry.digest) if self.depot else None
+            return self._edited(diff_bundles(base, seen.bundle) if base else None)
+        for link in map(self.place.resolve, self.entry.links):
+            if not leads_to(link, self.path):
+                return self._lost(link)
+        return self._checked(Status.OK)
+
+    def _missing(self) -> Checked:
+        reason = f"{self.path} is not there."
+        if not self._is_local:
+            return self._checked(Status.MISSING, reason, self._update)
+        if self.depot and self.depot.get(self.entry.digest):
+            return self._checked(Status.MISSING, f"{reason} The fix brings back what was adopted.", self._update)
+        reason += " It has no source to fetch it from: put it back, or let the lock forget it."
+        return self._checked(Status.MISSING, reason, self._remove())
+
+    def _edited(self, diff: BundleDiff | None) -> Checked:
+        if self._is_local:
+            reason = "It was edited since it was adopted. The fix takes it as it is now."
+            fix = _command("skill", "adopt", self.entry.id, *self._root)
+            return replace(self._checked(Status.EDITED, reason, fix), diff=diff)
+        reason = "It was edited since it was installed. The fix keeps the edits, the other command drops them."
+        edited = self._checked(Status.EDITED, reason, self._update)
+        return replace(edited, alternative=self._install_again, diff=diff)
+
+    def _lost(self, link: Path) -> Checked:
+        if not os.path.lexists(link):
+            return self._checked(Status.LINK, f"The link {link} is missing.", self._update)
+        reason = f"{link} is not the link to it any more."
+        if link.is_symlink():
+            return self._checked(Status.LINK, reason, f"{shlex.join(['rm', str(link)])} && {self._update}")
+        return self._checked(Status.LINK, f"{reason} Move away what is there first.", self._update)
+
+    def _checked(self, status: Status, reason: str = "", fix: str = "") -> Checked:
+        entry = self.entry
         return Checked(
-            id=entry.id, path=path, place=place, status=status, reason=reason, fix=fix, entry=entry, diff=diff
+            id=entry.id, path=self.path, place=self.place, status=status, reason=reason, fix=fix, entry=entry
         )
 
-    seen = look_at(path)
-    if seen.kind is Kind.ABSENT:
-        return checked(Status.MISSING, f"{path} is not there.", f"skillyard update {entry.id}")
-    if seen.bundle is None:
-        reason = seen.findings[0].message if seen.findings else f"{path} is a {seen.kind}, not a folder."
-        return checked(Status.UNREADABLE, reason, f"Move it away, then: skillyard update {entry.id}")
-    if seen.digest != entry.digest:
-        base = depot.get(entry.digest) if depot else None
-        diff = diff_bundles(base, seen.bundle) if base else None
-        return checked(Status.EDITED, "It was edited since it was installed.", _edit_fix(entry), diff)
-    for link in map(place.resolve, entry.links):
-        if not leads_to(link, path):
-            if os.path.lexists(link):
-                fix = f"Remove what is there, then: skillyard update {entry.id}"
-                return checked(Status.LINK, f"{link} is not the link to it any more.", fix)
-            return checked(Status.LINK, f"The link {link} is missing.", f"skillyard update {entry.id}")
-    return checked(Status.OK)
+    @property
+    def _is_local(self) -> bool:
+        return self.entry.source.kind is SourceKind.LOCAL
+
+    @property
+    def _root(self) -> tuple[str, ...]:
+        return _root_option(self.path.parent, named=self.named)
+
+    @property
+    def _update(self) -> str:
+        return _command("update", self.entry.id, *self._root)
+
+    @property
+    def _install_again(self) -> str:
+        """Into the very folder it is in: by default a second copy would be made in another one."""
+        return _command("add", *self.entry.source.words, "--root", str(self.path.parent), "--force")
+
+    def _remove(self, *options: str) -> str:
+        return _command("remove", self.entry.id, *self._root, *options, "-y")
 
 
-def _edit_fix(entry: LockEntry) -> str:
-    if entry.source.kind is SourceKind.LOCAL:
-        return f"skillyard skill adopt {entry.id} (takes it as it is now)"
-    source = shlex.quote(str(entry.source))
-    return f"skillyard update {entry.id} (keeps the edits), or: skillyard add {source} --force (drops them)"
+def _command(*words: str) -> str:
+    return shlex.join(["skillyard", *words])
+
+
+def _root_option(root: Path, *, named: bool) -> tuple[str, ...]:
+    return ("--root", str(root)) if named else ()

@@ -1,5 +1,6 @@
 """Fetching: from a source to the skills it holds, in memory, checked and ready to install."""
 
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,11 +9,9 @@ from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
 from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
 from skillyard.delivery.fetch_url import fetch_index, fetch_url
-from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill, gather
+from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill, UnknownSkillError, gather
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UsageError
-
-_SHOWN_NAMES = 20
 
 
 def fetch(source: Source, *, limits: DownloadLimits | None = None, only: Collection[str] = ()) -> Fetched:
@@ -22,7 +21,11 @@ def fetch(source: Source, *, limits: DownloadLimits | None = None, only: Collect
     """
     fetched = gather(source, _items(source, limits or DownloadLimits(), only), only=only)
     if not fetched.skills and not fetched.refused:
-        raise _nothing(source, only)
+        raise NotFoundError(
+            f"There is no skill in {source}: no folder there holds a SKILL.md.",
+            hint="Check the source, or name the folder: //path/to/folder",
+            details={"field": "source", "value": str(source)},
+        )
     if source.digest:
         _check_digest(fetched)
     return fetched
@@ -44,6 +47,8 @@ def fetch_again(
     for tree, wanted in trees.items():
         try:
             items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], limits)}
+        except UnknownSkillError:
+            items = {}
         except SkillyardError as error:
             found.update(dict.fromkeys(wanted, error))
             continue
@@ -78,7 +83,7 @@ def _moved(source: Source, skill_id: str, limits: DownloadLimits) -> FetchedSkil
         return skills[0]
     return NotFoundError(
         f"{source.tree} has no skill {skill_id} any more.",
-        hint=f"Keep it as it is, or remove it: skillyard remove {skill_id}",
+        hint=f"Keep it as it is, or remove it: skillyard remove {shlex.quote(skill_id)}",
     )
 
 
@@ -109,20 +114,6 @@ def _items(source: Source, limits: DownloadLimits, only: Collection[str]) -> Ite
                 "The skill was made or adopted here: it has no source to fetch from.",
                 hint="Install it again with `skillyard add SOURCE --force` to give it one.",
             )
-
-
-def _nothing(source: Source, only: Collection[str]) -> NotFoundError:
-    if not only:
-        return NotFoundError(
-            f"There is no skill in {source}: no folder there holds a SKILL.md.",
-            hint="Check the source, or name the folder: //path/to/folder",
-            details={"field": "source", "value": str(source)},
-        )
-    return NotFoundError(
-        f"{source} has no skill {' or '.join(sorted(only)[:_SHOWN_NAMES])}.",
-        hint="Leave the name out to see which skills it has.",
-        details={"field": "skill", "value": sorted(only)},
-    )
 
 
 def _check_digest(fetched: Fetched) -> None:

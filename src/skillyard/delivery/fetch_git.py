@@ -7,7 +7,15 @@ from typing import Final
 
 from skillyard.delivery.discover import skill_folders
 from skillyard.delivery.download import DownloadLimits
-from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, check_source_size, is_wanted, take_in
+from skillyard.delivery.fetched import (
+    FetchedSkill,
+    RefusedSkill,
+    check_source_size,
+    installed_name,
+    is_wanted,
+    take_in,
+    unknown_skill,
+)
 from skillyard.delivery.git import Repository, TreeFile, fetched_repository
 from skillyard.delivery.source import Source, check_reachable
 from skillyard.errors import NotFoundError
@@ -47,7 +55,7 @@ def fetch_git(
                 details={"field": "source", "value": source.subpath},
             )
         candidates = _candidates(source, files, source.subpath)
-        yield from _read(source, repository, _wanted(candidates, repository, only) if only else candidates)
+        yield from _read(source, repository, _wanted(source, candidates, repository, only) if only else candidates)
 
 
 def fetch_git_folders(
@@ -147,7 +155,9 @@ def _candidates(source: Source, files: Sequence[TreeFile], within: str) -> list[
     return list(by_folder.values())
 
 
-def _wanted(candidates: Sequence[_Candidate], repository: Repository, only: Collection[str]) -> list[_Candidate]:
+def _wanted(
+    source: Source, candidates: Sequence[_Candidate], repository: Repository, only: Collection[str]
+) -> list[_Candidate]:
     """Those asked for by folder or by the name in their skill file, which alone is read to tell."""
     named = [candidate for candidate in candidates if candidate.skill_file is not None]
     texts = repository.contents([candidate.skill_file for candidate in named if candidate.skill_file])
@@ -155,11 +165,16 @@ def _wanted(candidates: Sequence[_Candidate], repository: Repository, only: Coll
         candidate.folder: summarize(text, folder=candidate.name).name
         for candidate, text in zip(named, texts, strict=True)
     }
-    return [
+    wanted = [
         candidate
         for candidate in candidates
         if is_wanted(only, candidate.folder, candidate.name, names.get(candidate.folder, candidate.name))
     ]
+    if not wanted:
+        raise unknown_skill(
+            source, only, {installed_name(names.get(item.folder, ""), item.name) for item in candidates}
+        )
+    return wanted
 
 
 def _pointer_findings(files: Sequence[BundleFile]) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """Downloading a skill: an archive, a single `SKILL.md`, or whatever a discovery index lists."""
 
 import json
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -9,17 +10,24 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from skillyard.delivery.download import Download, DownloadLimits, download
 from skillyard.delivery.fetch_folder import archive_skill
-from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, is_wanted, refusal, take_in
+from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, is_wanted, refusal, take_in, unknown_skill
 from skillyard.delivery.source import Source, SourceKind, is_digest
 from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.skill.archive import looks_like_archive
 from skillyard.skill.bundle import SKILL_FILE, BundleFile, bundle_of
 from skillyard.skill.limits import MIB, SKILL_FILE_NAMES
+from skillyard.skill.models import Finding, Severity
 from skillyard.skill.names import is_valid_name
+from skillyard.skill.paths import printable
+from skillyard.skill.reference_target import STANDARD_FOLDERS
+from skillyard.skill.references import find_references
 
 MAX_INDEX_BYTES: Final = 8 * MIB
 MAX_INDEX_ENTRIES: Final = 10_000
 SCHEMA_PREFIX: Final = "https://schemas.agentskills.io/discovery/0.2."
+_SHOWN_PATHS: Final = 5
+# In commands and code blocks too, where whoever has the whole folder need not look.
+_FILE_OF_A_SKILL: Final = re.compile(rf"(?<![\w./-])(?:\./)?((?:{'|'.join(STANDARD_FOLDERS)})/[\w./-]*\.\w+)")
 
 
 def fetch_url(
@@ -54,7 +62,11 @@ def fetch_index(
 def _listed(
     source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]
 ) -> Iterator[FetchedSkill | RefusedSkill]:
-    for position, entry in enumerate(_entries(source, got.data)):
+    entries = _entries(source, got.data)
+    names = {name for entry in entries if isinstance(name := entry.get("name"), str)}
+    if only and not any(is_wanted(only, name) for name in names):
+        raise unknown_skill(source, only, names)
+    for position, entry in enumerate(entries):
         name = entry.get("name")
         if not isinstance(name, str) or not is_valid_name(name):
             yield refusal(str(position), source, "index-entry", f"Entry {position} of the index has no valid name.")
@@ -121,7 +133,32 @@ def _skill_md(got: Download, source: Source, *, folder: str = "") -> FetchedSkil
     path = PurePosixPath(unquote(urlsplit(source.location).path))
     folder = folder or (path.parent.name if path.name in SKILL_FILE_NAMES else path.stem)
     read = bundle_of([BundleFile(SKILL_FILE, got.data)], folder=folder)
-    return take_in(read, folder=folder, source=source, resolved=got.digest)
+    skill = take_in(read, folder=folder, source=source, resolved=got.digest)
+    if isinstance(skill, RefusedSkill):
+        return skill
+    return replace(skill, findings=(*skill.findings, *_left_behind(skill)))
+
+
+def _left_behind(skill: FetchedSkill) -> Iterator[Finding]:
+    """The files that a lone SKILL.md speaks of: they are where it came from, and do not come with it."""
+    text = "".join(file.data.decode(errors="replace") for file in skill.bundle)
+    linked = (
+        reference.target_path
+        for reference in find_references(skill.bundle, skill.id)
+        if not (reference.external or reference.leaves or reference.is_mention)
+    )
+    named = dict.fromkeys([*_FILE_OF_A_SKILL.findall(text), *linked])
+    paths = [path for path in named if path and skill.bundle.get(path) is None]
+    if paths:
+        shown = ", ".join(printable(path) for path in paths[:_SHOWN_PATHS])
+        more = f" and {len(paths) - _SHOWN_PATHS:,} more" if len(paths) > _SHOWN_PATHS else ""
+        yield Finding(
+            code="reference-broken",
+            severity=Severity.WARNING,
+            message=f"Only SKILL.md was downloaded, but it names files of its folder: {shown}{more}.",
+            fix="Add the whole folder instead, from its repository or an archive.",
+            file=SKILL_FILE,
+        )
 
 
 def _file_name(url: str) -> str:

@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from skillyard.delivery.source import Source
-from skillyard.errors import LimitError
+from skillyard.errors import LimitError, NotFoundError
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleRead
 from skillyard.skill.document import parse
 from skillyard.skill.limits import MIB
 from skillyard.skill.models import Finding, Severity, SkillDocument
 from skillyard.skill.names import is_valid_name, slugify
-from skillyard.skill.paths import is_safe_segment
+from skillyard.skill.paths import is_safe_segment, printable
 
 MAX_SOURCE_BYTES: Final = 256 * MIB
 """All skills that are taken from one source at once; they are held in memory."""
+_SHOWN_NAMES: Final = 20
+
+
+class UnknownSkillError(NotFoundError):
+    """The source has skills, but none of those asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,10 +104,22 @@ def is_wanted(names: Collection[str], *spellings: str) -> bool:
     return not names or bool({name.casefold() for name in names} & {word.casefold() for word in spellings})
 
 
+def unknown_skill(source: Source, only: Collection[str], names: Collection[str]) -> UnknownSkillError:
+    """The error that tells which skills there are instead of those asked for."""
+    shown = [printable(name) for name in sorted(names)[:_SHOWN_NAMES]]
+    more = f" and {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
+    return UnknownSkillError(
+        f"{source} has no skill {' or '.join(map(printable, sorted(only)[:_SHOWN_NAMES]))}.",
+        hint=f"It has: {', '.join(shown)}{more}." if names else "It has no skill at all.",
+        details={"field": "skill", "value": sorted(only), "known": shown},
+    )
+
+
 def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only: Collection[str]) -> Fetched:
     """The skills of a source that are asked for; of two that would get the same folder, the first is kept."""
     skills: dict[str, FetchedSkill] = {}
     refused: list[RefusedSkill] = []
+    others: set[str] = set()
     size = 0
     for item in items:
         subpath = item.source.subpath
@@ -112,6 +129,7 @@ def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only
                 refused.append(item)
             continue
         if not is_wanted(only, *spellings, item.name):
+            others.add(item.id)
             continue
         first = skills.setdefault(item.id.casefold(), item)
         if first is item:
@@ -119,6 +137,8 @@ def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only
             check_source_size(size)
         elif first.bundle.digest != item.bundle.digest:
             refused.append(_duplicate(item, first))
+    if only and not skills and not refused:
+        raise unknown_skill(source, only, others)
     return Fetched(source=source, skills=tuple(skills.values()), refused=tuple(refused))
 
 

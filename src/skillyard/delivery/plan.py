@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from skillyard.delivery.lock import LockEntry
 from skillyard.delivery.place import LockPlace
+from skillyard.delivery.source import is_commit
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.diff import BundleDiff, diff_bundles
 from skillyard.skill.models import Finding
@@ -32,6 +33,7 @@ class Act(StrEnum):
 
 IDLE: Final = frozenset({Act.UNCHANGED, Act.CONFLICT, Act.REFUSED})
 """Acts that touch nothing."""
+_SHORT_DIGEST: Final = 7
 BLOCKED: Final = frozenset({Act.CONFLICT, Act.REFUSED})
 
 
@@ -81,6 +83,20 @@ class Action:
             return diff_bundles(self.found, NOTHING) if self.found else None
         return diff_bundles(self.found or NOTHING, self.bundle) if self.bundle else None
 
+    @property
+    def versions(self) -> tuple[str, str] | None:
+        """The version before and after: as their authors call them, or by commit or digest. None if it stays."""
+        if self.before is None or self.after is None or self.before.digest == self.after.digest:
+            return None
+        for old, new in (
+            (self.before.version, self.after.version),
+            (self.before.resolved, self.after.resolved),
+            (self.before.digest, self.after.digest),
+        ):
+            if old and new and old != new:
+                return _short(old), _short(new)
+        return None
+
     def as_dict(self) -> dict[str, Any]:
         """The action as `--json` shows it."""
         entry = self.after or self.before
@@ -92,6 +108,7 @@ class Action:
             "source": str(entry.source.recordable) if entry else "",
             "resolved": entry.resolved if entry else "",
             "version": entry.version if entry else "",
+            "versions": list(self.versions) if self.versions else None,
             "digest": entry.digest if entry else "",
             "reason": self.reason,
             "fix": self.fix,
@@ -103,6 +120,11 @@ class Action:
                 for conflict in self.conflicts
             ],
         }
+
+
+def _short(version: str) -> str:
+    digest = version.removeprefix("sha256:")
+    return digest[:_SHORT_DIGEST] if is_commit(digest) else version
 
 
 def blocked(action: Action, act: Act, reason: str, fix: str) -> Action:

@@ -1,6 +1,7 @@
 """Planning what `skillyard remove` takes away."""
 
 import os
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan, blocked
 from skillyard.delivery.target import Target
 from skillyard.errors import NotAllowedError, NotFoundError
+from skillyard.library.builtin import builtin_root
+from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.paths import is_safe_segment
 
 
@@ -28,13 +31,24 @@ def plan_remove(
     for skill_id in ids:
         found = list(_removals(skill_id, targets, only_here=only_here, force=force))
         if not found:
-            raise NotFoundError(
-                f"No skill {skill_id!r} is installed here.",
-                hint="`skillyard list` shows the skills and where they are.",
-                details={"field": "skill", "value": skill_id},
-            )
+            raise _not_installed(skill_id)
         actions.extend(found)
     return Plan(actions=tuple(actions))
+
+
+def _not_installed(skill_id: str) -> NotFoundError:
+    details = {"field": "skill", "value": skill_id}
+    if is_safe_segment(skill_id) and (builtin_root() / skill_id / SKILL_FILE).is_file():
+        return NotFoundError(
+            f"The skill {skill_id!r} is built into Skillyard and cannot be removed.",
+            hint=f"Switch it off: skillyard skill disable {skill_id}",
+            details=details,
+        )
+    return NotFoundError(
+        f"No skill {skill_id!r} is installed here.",
+        hint="`skillyard list` shows the skills and where they are.",
+        details=details,
+    )
 
 
 def _removals(skill_id: str, targets: Sequence[Target], *, only_here: bool, force: bool) -> Iterator[Action]:
@@ -107,4 +121,5 @@ def _untracked(skill_id: str, place: LockPlace, path: Path, *, force: bool) -> A
     if force:
         return action
     reason = f"{path} was not installed by Skillyard."
-    return blocked(action, Act.CONFLICT, reason, f"Use --force to remove it, or run skillyard skill adopt {skill_id}")
+    command = shlex.join(["skillyard", "skill", "adopt", skill_id])
+    return blocked(action, Act.CONFLICT, reason, f"Use --force to remove it, or track it: {command}")

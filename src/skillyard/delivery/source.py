@@ -17,6 +17,7 @@ _SCP: Final = re.compile(r"[A-Za-z0-9_][\w.-]*@[A-Za-z0-9_][\w.-]*:(?!//)[^\s-]\
 # What `git check-ref-format` refuses, and the signs that turn a ref into a refspec or an option.
 _BAD_REF: Final = re.compile(r"^[-+/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$")
 _SECRET_PARAMETER: Final = re.compile(r"token|secret|password|signature|credential|api_?key|^key$|^sig$", re.IGNORECASE)
+_FORMS_HINT: Final = "See `skillyard add --help` for the forms a source can have."
 
 
 class SourceKind(StrEnum):
@@ -47,12 +48,8 @@ class Source:
     """`sha256:<hex>` that the downloaded bytes or the skill's tree must have."""
 
     def __post_init__(self) -> None:
-        for problem in _problems(self):
-            raise InputError(
-                problem,
-                hint="See `skillyard add --help` for the forms a source can have.",
-                details={"field": "source", "kind": self.kind.value},
-            )
+        for problem, hint in _problems(self):
+            raise InputError(problem, hint=hint, details={"field": "source", "kind": self.kind.value})
 
     def __str__(self) -> str:
         """The source as a person would type it."""
@@ -61,6 +58,13 @@ class Source:
             text = f"{self.location} ({self.subpath})" if self.subpath else self.location
         fragment = "&".join(filter(None, [self.ref, self.digest.replace(":", "=")]))
         return (f"{text}#{fragment}" if fragment else text) or self.kind.value
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The source as arguments of `skillyard add`."""
+        if self.kind is SourceKind.INDEX and self.subpath:
+            return str(replace(self, subpath="")), "--skill", self.subpath
+        return (str(self),)
 
     @property
     def tree(self) -> "Source":
@@ -108,21 +112,28 @@ def check_reachable(url: str, *, allow_http: bool) -> None:
         )
 
 
-def _problems(source: Source) -> Iterator[str]:
+def _problems(source: Source) -> Iterator[tuple[str, str]]:
+    """What is wrong with a source, and the right form."""
     if _CONTROL.search(source.location) or source.location.startswith("-"):
-        yield f"The source {source.location!r} starts with '-' or holds control characters."
+        yield f"The source {source.location!r} starts with '-' or holds control characters.", _FORMS_HINT
     if source.ref and (source.kind is not SourceKind.GIT or _BAD_REF.search(source.ref)):
-        yield f"{source.ref!r} is not a branch, tag or commit."
+        yield f"{source.ref!r} is not a branch, tag or commit.", "Write a name as git has it: #main, #v1.2 or a commit."
     if source.subpath and not is_plain_path(source.subpath):
-        yield f"The folder {source.subpath!r} in the source is not a plain relative path."
+        yield (
+            f"The folder {source.subpath!r} in the source is not a plain relative path.",
+            "Write it without '..' and '.', as in //skills/pdf",
+        )
     if source.digest and not is_digest(source.digest):
-        yield f"The digest {source.digest!r} is not sha256: and 64 lower-case hex digits."
+        yield (
+            f"The digest {source.digest!r} is not sha256: and 64 lower-case hex digits.",
+            "Write --digest sha256:HEX with all 64 digits; `skillyard add SOURCE --dry-run --json` shows them.",
+        )
     if source.kind is SourceKind.GIT:
         yield from _git_problems(source.location)
     elif source.kind in REMOTE:
         yield from _url_problems(source.location, schemes=("https", "http"))
     elif source.kind is not SourceKind.LOCAL and not source.location:
-        yield "The source has no path."
+        yield "The source has no path.", _FORMS_HINT
 
 
 def is_plain_path(path: str) -> bool:
@@ -132,25 +143,28 @@ def is_plain_path(path: str) -> bool:
     )
 
 
-def _git_problems(location: str) -> Iterator[str]:
+def _git_problems(location: str) -> Iterator[tuple[str, str]]:
     if "://" in location:
         yield from _url_problems(location, schemes=("https", "http", "ssh", "file"))
     elif not _SCP.fullmatch(location):
-        yield f"{location!r} is not a git repository's address."
+        yield f"{location!r} is not a git repository's address.", _FORMS_HINT
 
 
-def _url_problems(location: str, *, schemes: tuple[str, ...]) -> Iterator[str]:
+def _url_problems(location: str, *, schemes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     parts = _split(location)
     if parts is None or parts.scheme not in schemes:
-        yield f"{location!r} is not a {' or '.join(schemes)} address."
+        yield f"{location!r} is not a {' or '.join(schemes)} address.", _FORMS_HINT
     elif parts.scheme == "file":
         if parts.netloc or not parts.path.startswith("/"):
-            yield f"{location!r} must be file:/// and an absolute path."
+            yield f"{location!r} must be file:/// and an absolute path.", "Write file:///srv/repo, or git+/srv/repo"
     elif not parts.hostname or parts.hostname.startswith("-") or (parts.username or "").startswith("-"):
-        yield "The source's address has no usable host name."
+        yield "The source's address has no usable host name.", _FORMS_HINT
     elif parts.password is not None or (parts.username is not None and parts.scheme != "ssh"):
         # The address itself is not repeated: what stands there is a secret.
-        yield f"The address on {parts.hostname} carries a user name or password; it would end up in the lock file."
+        yield (
+            f"The address on {parts.hostname} carries a user name or password; it would end up in the lock file.",
+            "Leave it out. For git, use a credential helper or ssh; anything else, download first and add the file.",
+        )
 
 
 def _split(location: str) -> SplitResult | None:

@@ -51,7 +51,13 @@ def agent_targets(
 
 def root_targets(roots: Sequence[Root], *, machine: Machine, home: Path) -> tuple[Target, ...]:
     """The folders that skills are read from, each with the lock that speaks for it."""
-    return tuple(_scoped(root.path, root.scope, machine, home) for root in roots)
+    return tuple(
+        # A folder that a person named is the same target whether it was named in the settings or with --root.
+        folder_target(root.path, machine=machine, home=home)
+        if root.scope is Scope.EXTRA
+        else _scoped(root.path, root.scope, machine, home)
+        for root in roots
+    )
 
 
 def _scoped(root: Path, scope: Scope, machine: Machine, home: Path) -> Target:

@@ -1,6 +1,7 @@
 """Planning what `skillyard update` does: upstream's news in, a person's own edits kept."""
 
 import os
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,14 +15,14 @@ from skillyard.delivery.lock import LockEntry, read_lock
 from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.merge import Favor, merge_bundles
 from skillyard.delivery.place import LockPlace
-from skillyard.delivery.plan import BLOCKED, Act, Action, Plan, blocked
+from skillyard.delivery.plan import BLOCKED, IDLE, Act, Action, FileConflict, Plan, blocked
 from skillyard.delivery.source import SourceKind, is_commit
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, has_errors
 from skillyard.skill.scan import scan
 
-_CHOOSE = "See the differences with --dry-run; --theirs takes upstream's version, --ours keeps yours."
+_CHOOSE = "--theirs takes upstream's version, --ours keeps yours."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +54,7 @@ def plan_update(
     news = fetch_again(skills, limits=options.limits)
     depot = Depot(home)
     actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
-    return Plan(actions=tuple(map(_with_links, actions)))
+    return Plan(actions=tuple(linked for action in actions for linked in _with_links(action)))
 
 
 def _tracked_entries(place: LockPlace, ids: Collection[str]) -> Iterator[LockEntry]:
@@ -81,6 +82,9 @@ def _action(
         after=entry,
     )
     if news is None:
+        adopted = depot.get(entry.digest) if seen.kind is Kind.ABSENT else None
+        if adopted is not None:
+            return replace(plain, act=Act.CREATE, bundle=adopted, reason="Its folder was missing.")
         return replace(plain, reason="It was made or adopted here and has no source to update from.")
     if isinstance(news, SkillyardError):
         return blocked(plain, Act.REFUSED, news.message, news.hint)
@@ -93,15 +97,20 @@ def _action(
     )
 
 
-def _with_links(action: Action) -> Action:
-    """The action, which also makes the links that are missing."""
+def _with_links(action: Action) -> Iterator[Action]:
+    """The action, which also makes the links that are missing. For that no source is needed."""
     links = map(action.place.resolve, action.after.links if action.after else ())
     missing = tuple(link for link in links if not os.path.lexists(link))
-    if not missing or action.act in BLOCKED:
-        return action
-    if action.act is Act.UNCHANGED:
-        return replace(action, act=Act.RECORD, links=missing, reason="A link to it was missing.")
-    return replace(action, links=missing)
+    if not missing or (action.act in BLOCKED and action.found is None):
+        yield action
+        return
+    if action.act not in IDLE:
+        yield replace(action, links=missing)
+        return
+    relinking = replace(action, act=Act.RECORD, links=missing, reason="A link to it was missing.", fix="")
+    yield replace(relinking, bundle=None, pristine=None, findings=(), conflicts=())
+    if action.act in BLOCKED:
+        yield action
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +160,7 @@ class _Updating:
                 writing,
                 Act.CONFLICT,
                 f"{self.plain.path} is not a folder that can be read as a skill.",
-                f"Move it away, then run `skillyard update {self.entry.id}` again.",
+                f"Move it away, then run: skillyard update {shlex.quote(self.entry.id)}",
             )
         if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
             return self._nothing_new(writing)
@@ -179,7 +188,10 @@ class _Updating:
             return replace(conflict, conflicts=merge.conflicts)
         if merge.bundle.digest == ours.digest:
             return replace(writing, act=Act.RECORD, bundle=None, reason="Your version has all that is new.")
-        return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason="Your edits are kept.")
+        kept = "Your edits are kept"
+        if self.favor is Favor.THEIRS:
+            kept += ", except where upstream changed the same"
+        return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason=f"{kept}.")
 
     def _fetched_base(self) -> Bundle | None:
         """What was installed, from the commit it came from: on another machine than the one that installed it."""
@@ -196,4 +208,7 @@ class _Updating:
         if self.favor is Favor.OURS:
             return replace(writing, act=Act.RECORD, bundle=None, reason="Your version stays.")
         reason = "It differs from upstream, and what was installed is not known here, so your edits cannot be told."
-        return blocked(writing, Act.CONFLICT, reason, _CHOOSE)
+        conflict = blocked(writing, Act.CONFLICT, reason, _CHOOSE)
+        files = conflict.diff.files if conflict.diff else ()
+        differing = tuple(FileConflict(path=file.path, reason="Not as upstream has it") for file in files)
+        return replace(conflict, conflicts=differing)

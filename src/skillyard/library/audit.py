@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from skillyard.library import audit_fixes as fixes
-from skillyard.library.agents import AGENTS, Agent, find_agent, is_present
-from skillyard.library.audit_agent import Seen, Survey, line_length, see
+from skillyard.library.agents import AGENTS, Agent, Scope, find_agent, is_present
+from skillyard.library.audit_agent import Seen, Survey, followed_by, line_length, message_of, see
 from skillyard.library.audit_duplicates import duplicate_issues
 from skillyard.library.audit_misfits import find_misfits
-from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView, Unseen
+from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue, Reason, RootView, Unseen
+from skillyard.library.audit_yaml import unquoted_files
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Configured, Machine, Root, discover_roots, roots_for
 from skillyard.library.switches import Switches
@@ -22,6 +23,7 @@ SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
 MAX_SUGGESTED: Final = 10
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+_OF_AGENTS: Final = frozenset({Scope.PROJECT, Scope.USER})
 _HIDING: Final = frozenset({Reason.FILE_NAME, Reason.TOO_DEEP, Reason.NAME_MISMATCH, Reason.DESCRIPTION_LENGTH})
 
 
@@ -35,10 +37,10 @@ def audit(
 ) -> AuditReport:
     """What each agent here sees, and everything that is wrong. Only looks; nothing is changed."""
     roots = discover_roots(machine, configured)
-    paths = [root.path for root in roots]
+    roots_at = {root.path: root for root in roots}
     libraries = {
         root.path: FolderLibrary(
-            root.path, label=root.label, index_dir=index_dir, known_roots=paths, max_depth=max_depth
+            root.path, label=root.label, index_dir=index_dir, known_roots=list(roots_at), max_depth=max_depth
         )
         for root in roots
     }
@@ -46,15 +48,19 @@ def audit(
     survey = Survey(
         machine=machine,
         switches=switches or Switches(),
-        roots={root.path: root for root in roots},
+        roots=roots_at,
         libraries=libraries,
         catalogs=catalogs,
-        misfits={path: tuple(find_misfits(path, catalog)) for path, catalog in catalogs.items()},
+        misfits={
+            path: tuple(find_misfits(path, catalog)) if roots_at[path].scope in _OF_AGENTS else ()
+            for path, catalog in catalogs.items()
+        },
         folders={
             entry.location: os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
             for catalog in catalogs.values()
             for entry in catalog.entries
         },
+        unquoted=unquoted_files(entry.location for catalog in catalogs.values() for entry in catalog.entries),
     )
     seen = [see(agent, survey) for agent in present_agents(machine)]
     issues = sorted(
@@ -90,17 +96,18 @@ def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
     views = [item.view for item in seen]
     for path, catalog in survey.catalogs.items():
         readers = tuple(view.id for view in views if any(root.path == path for root in view.roots))
-        yield from (_broken(problem, readers) for problem in catalog.problems)
+        yield from (_broken(problem, readers, survey) for problem in catalog.problems)
         for misfit in survey.misfits[path]:
             yield Issue(
-                code=Reason.FILE_NAME,
-                severity=Severity.WARNING,
+                code=misfit.code,
+                severity=misfit.severity,
                 message=misfit.message,
                 fix=misfit.fix,
                 skill=misfit.skill,
                 path=misfit.path,
                 agents=readers,
             )
+    yield from _unquoted(survey, views)
     yield from _hidden(survey, views)
     yield from duplicate_issues(survey, views)
     yield from _still_visible(views)
@@ -117,19 +124,49 @@ def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
             )
 
 
-def _broken(problem: Problem, readers: tuple[str, ...]) -> Issue:
+def _broken(problem: Problem, readers: tuple[str, ...], survey: Survey) -> Issue:
     first = problem.findings[0]
     is_link = first.code.startswith("link-")
+    followers = [agent for agent in map(find_agent, readers) if followed_by(agent, problem)]
+    blind = tuple(agent for agent in readers if find_agent(agent) not in followers)
+    message = message_of(problem)
+    if followers:
+        message = f"{message} Followed by: {', '.join(agent.label for agent in followers)}."
+    severity = Severity.WARNING if is_link else Severity.ERROR
     return Issue(
         code=first.code if is_link else Reason.BROKEN,
-        severity=Severity.WARNING if is_link else Severity.ERROR,
-        message=" ".join(finding.message for finding in problem.findings),
-        fix=fixes.for_problem(problem.location, first),
+        severity=Severity.INFO if followers and not blind else severity,
+        message=message,
+        fix=fixes.for_problem(problem.location, first, survey.known_roots),
         skill=problem.id,
         path=problem.location,
         agents=readers,
         findings=problem.findings,
     )
+
+
+def _unquoted(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
+    """Skills that only a forgiving reader can read, each told once however many links lead to it."""
+    ways: dict[str, list[str]] = {}
+    for location in survey.unquoted:
+        ways.setdefault(survey.folders[location], []).append(location)
+    for folder, locations in ways.items():
+        strict = [
+            view for view in views if any(item.reason is Reason.YAML and item.path in locations for item in view.unseen)
+        ]
+        path = next((location for location in locations if location.startswith(f"{folder}/")), locations[0])
+        finding = survey.unquoted[path]
+        who = ", ".join(view.label for view in strict) or "Some agents"
+        yield Issue(
+            code=Reason.YAML,
+            severity=Severity.WARNING,
+            message=f"{finding.message} {who} refuse{'s' if len(strict) == 1 else ''} such a file.",
+            fix=fixes.check(path),
+            skill=Path(folder).name,
+            path=path,
+            agents=tuple(view.id for view in strict),
+            findings=(finding,),
+        )
 
 
 def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
@@ -175,22 +212,28 @@ def _still_visible(views: list[AgentView]) -> Iterator[Issue]:
         )
 
 
+def longest_lines(view: AgentView, budget: BudgetUse) -> list[SkillEntry]:
+    """The skills with the longest lines in an agent's list, as many as are over its budget; the worst ten at most."""
+    agent = find_agent(view.id)
+    excess = budget.used - budget.limit
+    longest: list[SkillEntry] = []
+    for entry in sorted(view.sees, key=lambda entry: -line_length(agent, entry)):
+        if excess <= 0 or len(longest) == MAX_SUGGESTED:
+            break
+        longest.append(entry)
+        excess -= line_length(agent, entry)
+    return longest
+
+
 def _over_budget(view: AgentView) -> Iterator[Issue]:
     if view.budget is None or not view.budget.over:
         return
     agent = find_agent(view.id)
-    excess = view.budget.used - view.budget.limit
-    drop: list[str] = []
-    for entry in sorted(view.sees, key=lambda entry: -line_length(agent, entry)):
-        if excess <= 0 or len(drop) == MAX_SUGGESTED:
-            break
-        drop.append(fixes.disable(entry.id, agent))
-        excess -= line_length(agent, entry)
     yield Issue(
         code="over-budget",
         severity=Severity.WARNING,
         message=f"{view.label} gives {view.budget.limit:,} characters to the list of skills; these "
         f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out.",
-        fix=" && ".join(drop),
+        fix=" && ".join(fixes.disable(entry.id, agent) for entry in longest_lines(view, view.budget)),
         agents=(view.id,),
     )

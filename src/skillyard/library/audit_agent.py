@@ -13,9 +13,10 @@ from skillyard.library.audit_misfits import Misfit
 from skillyard.library.audit_model import AgentView, BudgetUse, DisabledSkill, Reason, Unseen
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.native import NativeState, native_state
-from skillyard.library.roots import Machine, Root, roots_for
+from skillyard.library.roots import Machine, Root, install_root, roots_for
 from skillyard.library.switches import Switches
 from skillyard.skill.library import Catalog, Problem, Shadowed, SkillEntry
+from skillyard.skill.models import Finding
 from skillyard.skill.names import is_valid_name
 
 UNLIMITED: Final = 1_000
@@ -34,6 +35,17 @@ class Survey:
     misfits: Mapping[Path, tuple[Misfit, ...]]
     folders: Mapping[str, str]
     """The real folder of each skill file listed: two of one folder are one skill, reached in two ways."""
+
+    unquoted: Mapping[str, Finding]
+    """The skill files that are YAML only once their values are quoted, and what is wrong with them."""
+
+    @property
+    def known_roots(self) -> tuple[str, ...]:
+        return tuple(library.root for library in self.libraries.values())
+
+    def folder_of(self, entry: SkillEntry) -> str:
+        known = self.folders.get(entry.location)
+        return known or os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
 
     def roots_of(self, agent: Agent) -> tuple[Root, ...]:
         return tuple(root for root in roots_for(agent, self.machine) if root.path in self.catalogs)
@@ -100,26 +112,41 @@ class _Look:
     def into(self, root: Root) -> None:
         catalog = self.survey.catalogs[root.path]
         for entry in catalog.entries:
-            self._take(entry, root)
+            # A SKILL.md in the root itself is a misfit; agents look into the folders of a root only.
+            if self._depth(entry, root) > 0:
+                self._take(entry, root)
+        for problem in catalog.problems:
+            followed = followed_by(self.agent, problem)
+            self.unseen += [] if followed else [_broken(problem, self.survey)]
+            for entry in followed:
+                self._take(entry, root)
         # What lies deeper under an id that is taken is shadowed for this agent only if it looks so deep.
         self.shadowed += [item for item in catalog.shadowed if self._depth(item.entry, root) <= self._reach]
-        self.unseen += map(_broken, catalog.problems)
         self.unseen += [
             Unseen(misfit.skill, misfit.path, Reason.FILE_NAME, misfit.message, misfit.fix)
             for misfit in self.survey.misfits[root.path]
+            if misfit.code == Reason.FILE_NAME
         ]
 
     def elsewhere(self) -> None:
         """Skills that are in folders this agent does not read."""
         known = {entry.id for entry in self.sees} | {item.skill for item in self.unseen}
-        for path, catalog in self.survey.catalogs.items():
-            root = self.survey.roots[path]
-            if root.scope not in {Scope.PROJECT, Scope.USER}:
-                continue
+        own = {root.path for root in self.survey.roots_of(self.agent)}
+        others = [
+            (root, self.survey.catalogs[path])
+            for path, root in self.survey.roots.items()
+            if path not in own and root.scope in {Scope.PROJECT, Scope.USER}
+        ]
+        for root, catalog in others:
             for entry in catalog.entries:
-                if entry.id not in known:
+                if entry.id not in known and self._depth(entry, root) > 0:
                     known.add(entry.id)
                     self.unseen.append(self._in_other_folder(entry, root))
+        for root, catalog in others:
+            for problem in catalog.problems:
+                if problem.id not in known:
+                    known.add(problem.id)
+                    self.unseen.append(self._broken_elsewhere(problem, root))
 
     @property
     def _reach(self) -> int:
@@ -138,7 +165,7 @@ class _Look:
             self._show(entry, root)
 
     def _show(self, entry: SkillEntry, root: Root) -> None:
-        folder = self.survey.folders[entry.location]
+        folder = self.survey.folder_of(entry)
         if folder in self._folders:
             return
         self._folders.add(folder)
@@ -172,6 +199,9 @@ class _Look:
         if limit is not None and len(entry.description) > limit:
             message = f"Its description has {len(entry.description):,} characters; {label} takes {limit:,}."
             yield Unseen(entry.id, entry.location, Reason.DESCRIPTION_LENGTH, message, fixes.check(entry.location))
+        if self.agent.strict_yaml and entry.location in self.survey.unquoted:
+            message = f"Its frontmatter is not valid YAML as it stands; {label} refuses such a file."
+            yield Unseen(entry.id, entry.location, Reason.YAML, message, fixes.check(entry.location))
 
     def _depth(self, entry: SkillEntry, root: Root) -> int:
         return entry.location.removeprefix(self.survey.libraries[root.path].root).strip("/").count("/")
@@ -179,14 +209,43 @@ class _Look:
     def _in_other_folder(self, entry: SkillEntry, root: Root) -> Unseen:
         scopes = {place.scope for place in self.agent.places if place.own}
         scope = root.scope if root.scope in scopes else next(iter(scopes))
-        folder = os.path.dirname(entry.location)  # noqa: PTH120
+        target = install_root(self.agent, scope, self.survey.machine).path / entry.id
         message = f"It is only in {root.label}, which {self.agent.label} does not read."
-        fix = fixes.add(folder, self.agent, scope)
+        fix = fixes.link(self.survey.folder_of(entry), str(target))
         return Unseen(entry.id, entry.location, Reason.OTHER_FOLDER, message, fix)
 
+    def _broken_elsewhere(self, problem: Problem, root: Root) -> Unseen:
+        first = problem.findings[0]
+        message = f"It is only in {root.label}, which {self.agent.label} does not read. {message_of(problem)}"
+        fix = fixes.for_problem(problem.location, first, self.survey.known_roots)
+        return Unseen(problem.id, problem.location, Reason.OTHER_FOLDER, message, fix)
 
-def _broken(problem: Problem) -> Unseen:
+
+def followed_by(agent: Agent, problem: Problem) -> tuple[SkillEntry, ...]:
+    """The skills behind a link that Skillyard does not follow and the agent does. What they say is not read."""
+    if not agent.follows_links or not os.path.islink(problem.location):  # noqa: PTH114 -- a location is a string
+        return ()
+    code = problem.findings[0].code
+    folder = Path(problem.location)
+    folders = [folder] if code == "link-outside" else []
+    if code == "link-without-skill":
+        folders = sorted(file.parent for file in folder.glob("*/SKILL.md"))
+    files = (folder / "SKILL.md" for folder in folders)
+    # A link to the file itself is passed over even where links to folders are followed.
+    regular = (file for file in files if file.is_file() and not file.is_symlink())
+    return tuple(SkillEntry(file.parent.name, file.parent.name, "", str(file), problem.source) for file in regular)
+
+
+def _broken(problem: Problem, survey: Survey) -> Unseen:
     first = problem.findings[0]
     reason = Reason.LINK if first.code.startswith("link-") else Reason.BROKEN
-    fix = fixes.for_problem(problem.location, first)
-    return Unseen(problem.id, problem.location, reason, first.message, fix)
+    fix = fixes.for_problem(problem.location, first, survey.known_roots)
+    return Unseen(problem.id, problem.location, reason, message_of(problem), fix)
+
+
+def message_of(problem: Problem) -> str:
+    """What is wrong, without claiming for agents what is only Skillyard's own rule."""
+    if problem.findings[0].code != "link-outside":
+        return " ".join(finding.message for finding in problem.findings)
+    target = os.path.realpath(fixes.link_at(Path(problem.location)))
+    return f"The link leads to {target}, outside every known skill folder; agents may follow it, Skillyard does not."

@@ -92,7 +92,7 @@ def _by_id(survey: Survey) -> Iterator[list[_Copy]]:
         copies: list[_Copy] = []
         for folder, found in folders.items():
             # The folder itself rather than a link to it.
-            entry, root = min(found, key=lambda way: os.path.dirname(way[0].location) != folder)  # noqa: PTH120, B023
+            entry, root = min(found, key=lambda way: os.path.dirname(way[0].location) != folder)  # noqa: PTH120
             linked = len(found) > 1
             copies.append(_Copy(entry, root, survey.roots[root].scope, folder, linked))
         yield copies

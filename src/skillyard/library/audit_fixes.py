@@ -36,22 +36,31 @@ def move(path: str, target: str) -> str:
     return shlex.join(["mv", path, target])
 
 
+def remove_empty(folder: str) -> str:
+    return shlex.join(["rmdir", folder])
+
+
 def make_folder_for(path: str, target: str) -> str:
     return f"{shlex.join(['mkdir', '-p', str(Path(target).parent)])} && {move(path, target)}"
 
 
-def link(original: str, at: str) -> str:
-    """A relative link, which stays right when home or project move as a whole."""
+def link(original: str, at: str, *, free: bool = False) -> str:
+    """A relative link, which stays right when home or project move as a whole; `free` when nothing will be there."""
     folder = os.path.dirname(at)  # noqa: PTH120 -- locations are strings
     # From the real folder: `..` in a link counts from where the link really is.
     way = os.path.relpath(os.path.realpath(original), os.path.realpath(folder))
-    make_folder = "" if os.path.isdir(folder) else f"{shlex.join(['mkdir', '-p', folder])} && "
-    return make_folder + shlex.join(["ln", "-s", way, at])
+    steps = [["ln", "-s", way, at]]
+    if not Path(folder).is_dir():
+        steps.insert(0, ["mkdir", "-p", folder])
+    elif Path(at).is_dir() and not free:
+        # In a folder that is there, `ln` would put the link into it. One that is not empty stops here.
+        steps.insert(0, ["rmdir", at])
+    return " && ".join(map(shlex.join, steps))
 
 
 def link_instead(skill: str, root: Path, original: str) -> str:
     """Replace a copy by a link to the folder it is a copy of."""
-    return f"{remove(skill, root)} && {link(original, str(root / skill))}"
+    return f"{remove(skill, root)} && {link(original, str(root / skill), free=True)}"
 
 
 def for_problem(location: str, finding: Finding, known_roots: Sequence[str] = ()) -> str:
@@ -59,7 +68,7 @@ def for_problem(location: str, finding: Finding, known_roots: Sequence[str] = ()
     if finding.code == "link-dangling":
         return shlex.join(["rm", location])
     if finding.code == "link-outside":
-        return _copy_instead(_link_at(Path(location)))
+        return _copy_instead(link_at(Path(location)))
     if finding.code == "link-without-skill":
         return _link_each(Path(location), known_roots)
     if finding.code == "unreadable":
@@ -72,7 +81,7 @@ def for_problem(location: str, finding: Finding, known_roots: Sequence[str] = ()
     return check(location)
 
 
-def _link_at(folder: Path) -> Path:
+def link_at(folder: Path) -> Path:
     """The link by which a skill leads elsewhere: its folder, or the skill file in it."""
     files = (folder / name for name in SKILL_FILE_NAMES)
     return next((path for path in (folder, *files) if path.is_symlink()), folder)
@@ -87,7 +96,7 @@ def _copy_instead(link: Path) -> str:
 
 
 def _link_each(link: Path, known_roots: Sequence[str]) -> str:
-    """A link to a folder of skills becomes one for each skill in it; copies where links would lead out of every root."""
+    """A link to a folder of skills becomes one for each skill, or a copy where that would lead out of all roots."""
     remove_link = shlex.join(["rm", str(link)])
     skills = sorted(file.parent.resolve() for file in link.glob("*/SKILL.md"))
     free = [str(skill) for skill in skills if not os.path.lexists(link.with_name(skill.name))]

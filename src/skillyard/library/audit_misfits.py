@@ -1,4 +1,4 @@
-"""Skills in the making that no agent finds: a file of the wrong name, or a loose file beside the folders."""
+"""Skills in the making that no agent finds: files of a wrong name or in a wrong place, and empty folders."""
 
 import os
 from collections.abc import Iterator
@@ -7,10 +7,13 @@ from typing import Final, NamedTuple
 
 from skillyard.errors import SkillyardError
 from skillyard.library import audit_fixes as fixes
+from skillyard.library.audit_model import Reason
 from skillyard.library.regular import read_regular
 from skillyard.skill.document import parse
 from skillyard.skill.library import Catalog
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
+from skillyard.skill.models import Severity
+from skillyard.skill.names import is_valid_name
 
 MAX_FILES: Final = 64
 """Markdown files looked at in one folder."""
@@ -18,12 +21,14 @@ _SUFFIXES: Final = (".md", ".markdown", ".mdx", ".txt")
 
 
 class Misfit(NamedTuple):
-    """A file that would be a skill under another name."""
+    """A file that would be a skill under another name or in another place, or a folder without any."""
 
     skill: str
     path: str
     message: str
     fix: str
+    code: str = Reason.FILE_NAME
+    severity: Severity = Severity.WARNING
 
 
 def find_misfits(root: Path, catalog: Catalog) -> Iterator[Misfit]:
@@ -42,16 +47,22 @@ def find_misfits(root: Path, catalog: Catalog) -> Iterator[Misfit]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in taken:
                 yield from _in_folder(entry.path)
-        elif _is_candidate(entry.name) and entry.name not in SKILL_FILE_NAMES:
+        elif entry.name in SKILL_FILE_NAMES:
+            yield from _in_root(entry.path)
+        elif _is_candidate(entry.name):
             yield from _loose(entry.path)
 
 
 def _in_folder(folder: str) -> Iterator[Misfit]:
     try:
         with os.scandir(folder) as scan:
-            names = sorted(entry.name for entry in scan if entry.is_file(follow_symlinks=False))
+            entries = list(scan)
     except OSError:
         return
+    if not entries:
+        message, fix = "The folder is empty.", fixes.remove_empty(folder)
+        yield Misfit(os.path.basename(folder), folder, message, fix, "empty-folder", Severity.INFO)  # noqa: PTH119
+    names = sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
     candidates = [name for name in names if _is_candidate(name)][:MAX_FILES]
     named = [name for name in candidates if name.partition(".")[0].casefold() in {"skill", "skills"}]
     name = next(iter(named), None) or next((file for file in candidates if _reads_as_skill(f"{folder}/{file}")), None)
@@ -75,14 +86,32 @@ def _loose(path: str) -> Iterator[Misfit]:
         )
 
 
+def _in_root(path: str) -> Iterator[Misfit]:
+    """A skill file right in a folder of skills, where agents look for folders only."""
+    name = _name_in(path)
+    if name:
+        root, file = os.path.split(path)
+        folder = name if is_valid_name(name) and not os.path.lexists(f"{root}/{name}") else "my-skill"
+        yield Misfit(
+            name,
+            path,
+            f"{file} lies in the folder of skills itself; agents look into its subfolders only.",
+            fixes.make_folder_for(path, f"{root}/{folder}/SKILL.md"),
+        )
+
+
 def _is_candidate(name: str) -> bool:
     return name.casefold().endswith(_SUFFIXES)
 
 
 def _reads_as_skill(path: str) -> bool:
     """Whether a file has the frontmatter of a skill: a name and a description."""
+    return bool(_name_in(path))
+
+
+def _name_in(path: str) -> str:
     try:
         document = parse(read_regular(path, MAX_SKILL_MD_BYTES)).document
     except SkillyardError:
-        return False
-    return document is not None and "name" in document.fields
+        return ""
+    return document.name if document is not None and "name" in document.fields else ""

@@ -70,21 +70,19 @@ def read_folder(path: Path) -> BundleRead:
     return _refused(folder, "changed-while-reading", "was replaced again and again while it was read")
 
 
-def write_folder(bundle: Bundle, path: Path, *, replace: bool = False) -> None:
-    """Writes the bundle as a folder: others see all of it or nothing, even when the machine stops.
+def write_folder(bundle: Bundle, path: Path) -> None:
+    """Writes the bundle as a new folder: others see all of it or nothing, even when the machine stops.
 
-    With `replace`, a folder that is there gives way with everything in it, and others see the old or the new
-    one. Nothing is written through a link.
+    Nothing is written through a link.
     """
-    old = _write(bundle, path, replace=replace)
-    if old is not None:
-        _discard(old)
+    _write(bundle, path, replace=False)
 
 
 def swap_folder(bundle: Bundle, path: Path) -> Path | None:
     """Writes the bundle in place of a folder and tells where the old one is now, under a hidden name beside it.
 
-    It belongs to the caller, with whatever was saved in it until the last moment. None when there was none.
+    Others see the old or the new one, and nothing is written through a link. The old one belongs to the caller,
+    with whatever was saved in it until the last moment. None when there was none.
     """
     return _write(bundle, path, replace=True)
 

@@ -152,7 +152,7 @@ class Environments:
 
     def active_name(self) -> str | None:
         """The name in the configuration's `active_environment` (or `activeEnvironment`); None is no error."""
-        return self._named_active()[0]
+        return self.named_active()[0]
 
     def active(self) -> Environment | None:
         """The active environment, or None when none is named."""
@@ -163,7 +163,7 @@ class Environments:
         """Make an environment the active one, or none; it is kept in the configuration."""
         environment = self.get(name) if name else None
         write_key(self.config_dir / USER_FILE, _ACTIVE_KEYS[0], name or None)
-        still, file = self._named_active()
+        still, file = self.named_active()
         if still and not name:
             raise ConflictError(
                 f"{still!r} stays active: {file} names it.",
@@ -172,7 +172,8 @@ class Environments:
             )
         return environment
 
-    def _named_active(self) -> tuple[str | None, Path]:
+    def named_active(self) -> tuple[str | None, Path]:
+        """The name of the active environment and the file that says so."""
         for file in _ACTIVE_FILES:
             name = text_in(read_table(self.config_dir / file), *_ACTIVE_KEYS)
             if name:

@@ -2,6 +2,7 @@
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,13 +13,16 @@ from skillyard.errors import SkillyardError
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.regular import read_regular
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
-from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+from skillyard.skill.bundle import left_out_part
+from skillyard.skill.limits import MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
 
 if TYPE_CHECKING:
     from skillyard.skill.library import Problem, SkillEntry
 
 YOUNG_NS: Final = 2_000_000_000
 """A file changed this recently may change again without its times showing it."""
+MAX_FILES: Final = 1_000
+"""The files of one skill that a look takes in."""
 
 
 class SkillInfo(NamedTuple):
@@ -49,6 +53,8 @@ class _Mark(NamedTuple):
 
     stat: tuple[int, int, int, int]
     digest: str = ""
+    beside: int = 0
+    """The hash of the paths, times and sizes of the other files of the skill."""
 
 
 class SkillLoader:
@@ -77,7 +83,7 @@ class SkillLoader:
         return tuple(self._known.values())
 
     def refresh(self) -> Changes:
-        """Look again, and tell what is different; a change of the instructions alone is one too."""
+        """Look again, and tell what is different; a change of any file of a skill is one too."""
         catalog = self.library.catalog()
         self.problems = tuple(catalog.problems)
         before, marks = self._known, self._marks
@@ -90,7 +96,11 @@ class SkillLoader:
         self._marks = {}
         updated: list[SkillInfo] = []
         for info in self._known.values():
-            self._marks[info.id], edited = _look(info.path, marks.get(info.id))
+            known = marks.get(info.id)
+            mark, edited = _look(info.path, known)
+            beside = _beside(os.path.dirname(info.path))  # noqa: PTH120 -- thousands of paths, all strings
+            self._marks[info.id] = mark._replace(beside=beside)
+            edited = edited or (known is not None and known.beside != beside)
             if info.id in before and (edited or before[info.id] != info):
                 updated.append(info)
         return Changes(
@@ -115,6 +125,28 @@ def _look(path: str, before: _Mark | None) -> tuple[_Mark, bool]:
     digest = _digest(path)
     edited = before is not None and (before.digest != digest if before.digest else before.stat != stat)
     return _Mark(stat, "" if settled else digest), edited
+
+
+def _beside(folder: str) -> int:
+    """What the disk says of the files of a skill other than its `SKILL.md`, as one number."""
+    found: list[tuple[str, int, int, int]] = []
+    waiting = [folder]
+    while waiting and len(found) < MAX_FILES:
+        try:
+            with os.scandir(waiting.pop()) as scan:
+                entries = list(scan)
+        except OSError:
+            continue
+        for entry in entries:
+            if left_out_part(entry.name) or entry.name in SKILL_FILE_NAMES:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+            else:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    found.append((entry.path, status.st_ctime_ns, status.st_size, status.st_ino))
+    return hash(tuple(sorted(found)))
 
 
 def _digest(path: str) -> str:

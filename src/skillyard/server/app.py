@@ -1,9 +1,8 @@
 """The HTTP application: what is served, and the shape and safety of every answer."""
 
-from importlib.metadata import version
-
 from fastapi import FastAPI
 
+import skillyard
 from skillyard.app.searching import SkillSearch
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.guard import LoopbackGuard, SafeHeaders
@@ -21,7 +20,7 @@ LINKS = {
 
 def create_app(library: Library, *, loopback_only: bool = True) -> FastAPI:
     """The application that serves a library. With `loopback_only`, requests must name this machine."""
-    number = version("skillyard")
+    number = skillyard.__version__
     # No pages that would load scripts from another host.
     app = FastAPI(title="Skillyard", version=number, docs_url=None, redoc_url=None)
     app.state.library = library
@@ -37,6 +36,7 @@ def create_app(library: Library, *, loopback_only: bool = True) -> FastAPI:
         """Where to go from here."""
         return Success(data=LINKS)
 
+    @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", tags=["about"])
     def health() -> Success[Health]:
         """Whether the server answers."""

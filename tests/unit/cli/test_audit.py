@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 
@@ -34,7 +36,7 @@ def test_every_issue_is_printed_with_its_fix(run, home):
 
 
 def test_a_clean_machine_is_a_positive_result(run, home):
-    (home / ".claude/skills/broken/SKILL.md").unlink()
+    shutil.rmtree(home / ".claude/skills/broken")
     result = run()
     assert result.code == 0
     assert "Nothing is wrong." in result.out
@@ -44,6 +46,8 @@ def test_an_empty_machine_is_no_error(run):
     result = run()
     assert result.code == 0
     assert "no agent here" in result.out
+    for step in ("skillyard demo", "skillyard init", "skillyard add"):
+        assert step in result.out
 
 
 def test_one_agent_can_be_asked_for(run, home):
@@ -59,15 +63,68 @@ def test_why_an_agent_does_not_see_a_skill_is_answered(run, home):
     assert result.code == 0
     assert "✓ Codex" in result.out
     assert "✗ Claude Code" in result.out
-    assert "skillyard add" in result.out
+    assert "fix: ln -s ../../.agents/skills/only-codex ~/.claude/skills/only-codex" in result.out
     by_id = agents(run("audit", "--why", "only-codex", "--json"))
     assert by_id["codex"]["sees"]
     assert by_id["claude-code"]["unseen"][0]["reason"] == "other-folder"
 
 
 def test_a_skill_that_nobody_sees_is_a_negative_result(run, home):
-    assert run("audit", "--why", "broken").code == 1
-    assert "not on this machine" in run("audit", "--why", "never-heard").out
+    result = run("audit", "--why", "broken")
+    assert result.code == 1
+    assert "It is only in ~/.claude/skills, which Codex does not read." in result.out
+
+
+def test_a_skill_can_be_asked_for_by_its_name(run, home, skill):
+    skill("reader", under=home / ".agents/skills", name="Paper Reader")
+    result = run("audit", "--why", "paper reader")
+    assert result.code == 0
+    assert "✓ Codex" in result.out
+
+
+def test_a_skill_outside_of_every_agents_folders_is_told_as_such(run, home, skill, tmp_path, monkeypatch):
+    skill("elsewhere", under=tmp_path / "extra")
+    monkeypatch.setenv("SKILLYARD_ROOTS", str(tmp_path / "extra"))
+    result = run("audit", "--why", "elsewhere")
+    assert result.code == 1
+    assert "✗ Codex  It is in no folder that agents read." in result.out
+
+
+def test_an_unknown_skill_is_not_found_and_the_nearest_named(run, home):
+    result = run("audit", "--why", "only-codxe")
+    assert result.code == 3
+    assert "'only-codex'" in result.err
+
+
+def test_why_tells_of_copies_that_are_hidden(run, home, skill, tmp_path):
+    skill("pdf", under=tmp_path / "project/.claude/skills", body="Other.\n")
+    assert f"hidden by it: {tmp_path}/project/.claude/skills/pdf/SKILL.md" in run("audit", "--why", "pdf").out
+    by_id = agents(run("audit", "--why", "pdf", "--json"))
+    assert [item["id"] for item in by_id["claude-code"]["shadowed"]] == ["pdf"]
+
+
+def test_the_home_folder_is_a_tilde_for_people_and_whole_for_programs(run, home, skill):
+    skill("pdf", under=home / ".codex/skills")
+    out = run("audit", "--unseen").out
+    assert str(home) not in out
+    assert "fix: skillyard validate ~/.claude/skills/broken/SKILL.md" in out
+    assert run("audit", "--json").json["issues"][0]["path"] == str(home / ".claude/skills/broken/SKILL.md")
+
+
+def test_a_quoted_path_in_a_command_stays_whole(run, home):
+    broken = home / ".claude/skills/not good"
+    broken.mkdir()
+    (broken / "SKILL.md").write_text("nothing")
+    assert f"fix: skillyard validate '{broken / 'SKILL.md'}'" in run().out
+
+
+def test_a_folders_name_cannot_forge_a_line(run, home, skill):
+    evil = home / ".claude/skills/evil\nNothing is wrong."
+    evil.mkdir()
+    (evil / "SKILL.md").write_text("nothing")
+    (home / ".claude/skills/empty\nNothing is wrong.").mkdir()
+    lines = run("audit", "--unseen").out.splitlines()
+    assert not [line for line in lines if line.startswith("Nothing is wrong.")]
 
 
 def test_what_is_not_seen_can_be_listed(run, home):
@@ -77,13 +134,23 @@ def test_what_is_not_seen_can_be_listed(run, home):
 
 def test_the_own_limit_holds_for_agents_that_publish_none(run, home, skill, monkeypatch):
     skill("long", under=home / ".cursor/skills", description="Many words. " * 20)
-    (home / ".claude/skills/broken/SKILL.md").unlink()
+    shutil.rmtree(home / ".claude/skills/broken")
     assert run("audit", "-a", "cursor", "--json").json["issues"] == []
+    assert "of 8,000 characters (setting prompt_budget)" in run("audit", "-a", "cursor").out
     monkeypatch.setenv("SKILLYARD_PROMPT_BUDGET", "100")
     report = run("audit", "-a", "cursor", "--json").json
     assert report["agents"][0]["budget"]["over"] is True
     assert report["issues"][0]["code"] == "over-budget"
+    assert "your" in report["issues"][0]["message"]
+    assert "(setting prompt_budget). Shorten the longest descriptions (long" in report["issues"][0]["message"]
     assert report["issues"][0]["fix"].startswith("skillyard config set prompt_budget ")
+
+
+def test_an_agent_with_a_switch_is_told_less_to_meet_the_own_limit(run, home, skill, monkeypatch):
+    skill("long", under=home / ".gemini/skills", description="Many words. " * 20)
+    monkeypatch.setenv("SKILLYARD_PROMPT_BUDGET", "200")
+    (issue,) = [item for item in run("audit", "-a", "gemini", "--json").json["issues"] if item["code"] == "over-budget"]
+    assert issue["fix"] == "skillyard skill disable long -a gemini-cli"
 
 
 def test_the_same_look_twice_says_the_same(run, home):

@@ -19,6 +19,12 @@ def test_unpacking_over_something_is_a_conflict(run, skill, tmp_path):
     assert run("skill", "unpack", "tool.skill").code == 5
 
 
+def test_a_folder_is_no_archive(run, skill):
+    result = run("skill", "unpack", skill("tool"))
+    assert result.code == 2
+    assert "is a folder, not an archive" in result.err
+
+
 def test_a_tar_without_a_top_folder_is_named_by_its_file(run, skill, tmp_path):
     source = skill("whatever", under=tmp_path / "source") / "SKILL.md"
     with tarfile.open("named.tar.gz", "w:gz") as archive:

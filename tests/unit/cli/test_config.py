@@ -13,6 +13,22 @@ def test_a_setting_is_written_read_and_taken_out(run, tmp_path):
     assert run("config", "get", "port", "--json").json["origin"] == "default"
 
 
+def test_taking_out_what_was_never_set_says_so(run):
+    assert "was not set" in run("config", "unset", "port").out
+
+
+@pytest.mark.parametrize("typed", ['["~/src", "/more"]', "~/src:/more"])
+def test_roots_are_typed_as_a_list_or_like_path(run, tmp_path, typed):
+    assert run("config", "set", "roots", typed).code == 0
+    assert run("config", "get", "roots", "--json").json["value"] == [str(tmp_path / "person/src"), "/more"]
+
+
+def test_a_flag_out_of_range_is_a_usage_error_that_names_the_flag(run):
+    result = run("serve", "--port", "99999")
+    assert result.code == 2
+    assert result.err.startswith("Error: --port takes a whole number from 0 to 65535")
+
+
 def test_a_project_has_its_own_file(run, tmp_path):
     run("config", "set", "--project", "max_depth", "3")
     assert (tmp_path / "project/skillyard.toml").read_text() == "max_depth = 3\n"
@@ -59,6 +75,9 @@ def test_all_settings_are_shown_with_their_origin(run, monkeypatch):
         (("config", "set", "prot", "1"), 3, "'port'"),
         (("config", "set", "port", "many"), 1, "'many'"),
         (("config", "get", "nothing-like-it"), 3, "The settings are"),
+        (("config", "get", "nope"), 3, "The settings are"),
+        (("config", "set", "max_depth", "99"), 1, "from 1 to 32"),
+        (("config", "set", "active_environment", "nope"), 3, "skillyard env create nope"),
     ],
 )
 def test_mistakes_name_the_fix_and_write_nothing(run, tmp_path, words, code, said):

@@ -19,6 +19,12 @@ def test_a_new_skill_is_valid_at_once(run, tmp_path):
     assert checked.json["results"][0]["valid"] is True
 
 
+@pytest.mark.parametrize("words", [["--with", "scripts", "--with", "evals"], ["--with", "scripts, evals"]])
+def test_parts_can_be_named_together_or_one_by_one(run, tmp_path, words):
+    assert run("init", "my-skill", *words).code == 0
+    assert {path.name for path in (tmp_path / "project/my-skill").iterdir()} == {"SKILL.md", "scripts", "evals"}
+
+
 def test_a_new_skill_goes_where_it_is_told(run, tmp_path):
     run("init", "my-skill", "--path", tmp_path / "deep/skills", "-d", "Reads: everything, for everyone.")
     text = (tmp_path / "deep/skills/my-skill/SKILL.md").read_text()
@@ -93,6 +99,18 @@ def test_the_reported_digest_is_that_of_the_unpacked_skill(run, folder, tmp_path
 def test_an_output_folder_gets_the_file(run, folder, tmp_path):
     (tmp_path / "dist").mkdir()
     assert run("pack", folder, "-o", tmp_path / "dist", "--json").json["file"] == str(tmp_path / "dist/tool.skill")
+
+
+def test_a_slash_at_the_end_names_a_folder_to_be_made(run, folder, tmp_path):
+    packed = run("pack", folder, "-o", f"{tmp_path}/new/dist/", "--json").json
+    assert packed["file"] == str(tmp_path / "new/dist/tool.skill")
+    assert (tmp_path / "new/dist/tool.skill").is_file()
+
+
+def test_both_sums_are_told_by_name(run, folder):
+    packed = run("pack", folder, "--json").json
+    lines = [line.split() for line in run("pack", folder).out.splitlines()[1:]]
+    assert lines == [["content", packed["digest"]], ["file", f"sha256:{packed['sha256']}"]]
 
 
 @pytest.mark.parametrize(("below", "path"), [("", "."), ("", "SKILL.md"), ("evals", ".."), ("evals", "../SKILL.md")])

@@ -31,6 +31,11 @@ def test_what_settings_name_must_be_there(run, tmp_path, monkeypatch):
     assert "SKILLYARD_PROT" in found["environment variables", "warning"]["message"]
 
 
+def test_one_skill_is_one_skill(run, skill):
+    skill("tool")
+    assert any(check["message"].endswith(": 1 skill") for check in run("doctor", "--json").json["checks"])
+
+
 def test_broken_skills_lead_to_the_audit(run, tmp_path):
     folder = tmp_path / "person/.agents/skills/broken"
     folder.mkdir(parents=True)

@@ -7,7 +7,8 @@ def environments(tmp_path):
 
 
 def test_an_environment_is_made_used_and_left(run, skill, environments):
-    assert run("env", "list").out.startswith("There are no environments")
+    assert run("env", "list").err.startswith("There are no environments")
+    assert run("env", "list").out == ""
     made = run("env", "create", "research", "--json").json
     assert made["skills_dir"] == str(environments / "research/skills")
     skill("reader", under=environments / "research/skills")
@@ -26,6 +27,24 @@ def test_an_environment_is_made_used_and_left(run, skill, environments):
     assert run("env", "none").code == 0
     assert "reader" not in run("list").out
     assert run("env", "list", "--json").json["active"] is None
+
+
+def test_making_one_prints_its_path_alone(run, environments):
+    made = run("env", "create", "research")
+    assert made.out == f"{environments / 'research'}\n"
+    assert str(environments / "research/skills") in made.err
+
+
+def test_all_commands_agree_about_an_environment_that_another_file_names(run, environments):
+    run("env", "create", "research")
+    file = environments.parent / "config.jsonc"
+    file.write_text('{"activeEnvironment": "research"} // theirs')
+    assert run("env", "show", "--json").json["name"] == "research"
+    got = run("config", "get", "active_environment", "--json").json
+    assert got == {"key": "active_environment", "value": "research", "origin": str(file)}
+    shown = run("config", "show", "--origin", "--json").json
+    assert shown["settings"]["active_environment"] == "research"
+    assert shown["origins"]["active_environment"] == str(file)
 
 
 def test_a_new_environment_can_be_used_at_once(run):
@@ -66,7 +85,7 @@ def test_a_stronger_setting_is_told(run, monkeypatch):
     for words in (("env", "use", "two"), ("env", "none"), ("env", "create", "three", "--use")):
         result = run(*words)
         assert result.code == 0
-        assert "one is active: env SKILLYARD_ACTIVE_ENVIRONMENT says so" in result.out
+        assert "one is active: env SKILLYARD_ACTIVE_ENVIRONMENT says so" in result.out + result.err
     told = run("env", "use", "two", "--json").json
     assert told == {"active": "one", "overruled_by": "env SKILLYARD_ACTIVE_ENVIRONMENT"}
     monkeypatch.delenv("SKILLYARD_ACTIVE_ENVIRONMENT")

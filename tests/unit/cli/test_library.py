@@ -53,7 +53,46 @@ def test_a_folder_that_is_not_there_is_not_found(run, tmp_path):
 
 def test_an_empty_place_says_how_to_start(run, tmp_path):
     (tmp_path / "empty").mkdir()
-    assert "skillyard init" in run("list", "--root", tmp_path / "empty").out
+    result = run("list", "--root", tmp_path / "empty")
+    assert result.out == ""
+    assert "skillyard init" in result.err
+
+
+def test_what_is_switched_off_is_told(run, skill, tmp_path):
+    location = skill("tool", under=tmp_path / "mine") / "SKILL.md"
+    run("skill", "disable", "tool", "--root", tmp_path / "mine")
+    words = ("list", "--root", tmp_path / "mine")
+    listed = run(*words, "--json").json
+    assert listed["skills"] == []
+    assert listed["disabled"] == [
+        {
+            "id": "tool",
+            "location": str(location),
+            "source": str(tmp_path / "mine"),
+            "by": {"skill": "tool", "root": str(tmp_path / "mine"), "agent": ""},
+        }
+    ]
+    assert f"skillyard skill enable tool --root {tmp_path / 'mine'}" in run(*words).out
+
+
+def test_a_line_break_in_a_name_forges_no_line(run, skill, tmp_path):
+    folder = tmp_path / "mine/a\nforged"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("nothing")
+    skill("b\nforged", under=tmp_path / "mine", name="b")
+    for words in (["list", "--root", tmp_path / "mine"], ["validate", "-r", tmp_path / "mine"], ["validate", folder]):
+        result = run(*words)
+        assert "forged" in result.out
+        assert not [line for line in (result.out + result.err).splitlines() if line.startswith("forged")]
+
+
+def test_an_active_environment_that_is_not_there_is_told(run, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "lost")
+    for words in (["list"], ["find", "skill"]):
+        result = run(*words)
+        assert "'lost'" in result.err
+        assert "skillyard env list" in result.err
+    assert run("list", "--json").err == ""
 
 
 def test_a_search_finds_by_description_and_body(run, skill, tmp_path):
@@ -70,7 +109,8 @@ def test_a_search_without_a_match_is_a_negative_result(run, skill, tmp_path):
     skill("tables", under=tmp_path / "mine", description="Reads spreadsheets.")
     result = run("find", "volcano", "--root", tmp_path / "mine")
     assert result.code == 1
-    assert "Nothing here fits" in result.out
+    assert result.out == ""
+    assert "Nothing here fits" in result.err
     assert run("find", "volcano", "--root", tmp_path / "mine", "--json").json["results"] == []
 
 
@@ -83,12 +123,12 @@ def test_a_hostile_description_cannot_steer_the_terminal(run, skill, tmp_path):
         assert not {"\x1b", "\x07", "\x9b"} & set(as_json.out)
 
 
-@pytest.mark.parametrize("words", [["show", "pdf-readr"], ["show", "zzz"]])
-def test_a_skill_that_is_not_there_names_what_is_near(run, skill, tmp_path, words):
+@pytest.mark.parametrize("wanted", ["pdf-readr", "PDF", "reader", "zzz"])
+def test_a_skill_that_is_not_there_names_what_is_near(run, skill, tmp_path, wanted):
     skill("pdf-reader", under=tmp_path / "mine")
-    result = run(*words, "--root", tmp_path / "mine")
+    result = run("show", wanted, "--root", tmp_path / "mine")
     assert result.code == 3
-    assert ("'pdf-reader'" in result.err) == (words[1] == "pdf-readr")
+    assert ("'pdf-reader'" in result.err) == (wanted != "zzz")
 
 
 def test_an_environment_cannot_be_named_by_a_path(run, skill, tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import skillyard
 from skillyard.cli import commands, main
 from skillyard.cli.output import Answer
 from skillyard.errors import (
@@ -75,7 +76,7 @@ def test_help_imports_nothing_heavy():
 
 def test_the_version_is_printed(run):
     assert run("--version").out.startswith("skillyard 0.")
-    assert run("--version", "--json").json["version"]
+    assert run("--version", "--json").json["version"] == skillyard.__version__
 
 
 @pytest.mark.parametrize("words", [["lst"], ["--json", "lst"], ["lst", "--json"]])
@@ -90,6 +91,26 @@ def test_an_unknown_command_names_the_near_one(run, words):
     else:
         assert hint in result.err
         assert result.out == ""
+
+
+def test_values_that_an_option_does_not_take_are_answered_with_what_it_takes(run):
+    for typed in ("0", "many"):
+        assert "--limit takes a whole number of at least 1." in run("find", "x", "-n", typed).err
+    assert "--profile takes one of lenient, strict." in run("validate", ".", "--profile", "loose").err
+
+
+@pytest.mark.parametrize("words", EVERY_COMMAND)
+def test_help_names_values_as_people_do(run, words):
+    out = run(*words.split(), "--help").out
+    assert not set("{}<") & set(out)
+
+
+@pytest.mark.parametrize(("typed", "told"), [("skill d", ["diff", "disable"]), ("l", ["list"]), ("env cr", ["create"])])
+def test_commands_are_completed(typed, told):
+    words = {"COMP_WORDS": f"skillyard {typed}", "COMP_CWORD": str(len(typed.split()))}
+    environment = {**os.environ, **words, "_SKILLYARD_COMPLETE": "complete_bash"}
+    done = python("from skillyard.cli.main import main; main()", env=environment)
+    assert (done.returncode, done.stdout.decode().split(), done.stderr) == (0, told, b"")
 
 
 @pytest.mark.parametrize("words", [["env"], ["validate"], ["--nope"], ["find", "x", "--limit", "many"]])
@@ -158,6 +179,8 @@ def test_findings_of_an_error_are_listed(run, command):
     finding = {"severity": "error", "file": "", "line": 3, "message": "Wrong.", "fix": "Right it."}
     command(raising(InputError("m", details={"findings": [finding]})))
     assert "error: SKILL.md:3 Wrong. Right it." in run().err
+    finding["line"] = 0
+    assert "error: Wrong. Right it." in run().err
     assert run("--json").json["error"]["details"]["findings"] == [finding]
 
 

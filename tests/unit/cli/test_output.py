@@ -105,6 +105,21 @@ def test_short_work_and_work_off_a_terminal_show_nothing(terminal, capsys, monke
     assert "Work" not in shown.getvalue() + capsys.readouterr().err
 
 
+def test_remarks_go_to_stderr_and_only_to_people(capsys):
+    answer = output.Answer(document={}, text=lambda console: console.print("data"), remarks=["By the way."])
+    Sink(as_json=False).show(answer)
+    assert capsys.readouterr() == ("data\n", "By the way.\n")
+    Sink(as_json=True).show(answer)
+    assert capsys.readouterr() == ("{}\n", "")
+
+
+def test_a_remark_wraps_between_words_and_keeps_commands_whole(terminal, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    shown = terminal()
+    Sink(as_json=False).say("A remark of some length, after which comes `skillyard env use research` to copy.")
+    assert shown.getvalue() == ("A remark of some length, after which\ncomes `skillyard env use research` to\ncopy.\n")
+
+
 def test_a_document_is_indented_on_a_terminal_only(terminal):
     shown = terminal()
     answer = output.Answer(document={"a": 1}, text=lambda console: None)

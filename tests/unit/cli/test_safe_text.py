@@ -3,7 +3,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.cli.safe_text import one_line, visible, visible_json
+from skillyard.cli.safe_text import inline, one_line, visible, visible_json
 
 
 def test_escape_sequences_are_written_out():
@@ -31,6 +31,10 @@ def test_windows_line_ends_become_plain_ones_but_a_lone_return_is_shown():
 
 def test_one_line_holds_no_line_break():
     assert one_line("a\n  b\r\n\x1bc") == r"a b \x1bc"
+
+
+def test_a_line_break_in_a_name_is_written_out():
+    assert inline("a  b\nc\x1b") == r"a  b\nc\x1b"
 
 
 @given(st.text(alphabet=st.characters()))

@@ -45,9 +45,11 @@ def test_a_broken_skill_is_explained(run, root):
     result = run("show", "reader", "--root", root)
     assert result.code == 1
     assert "frontmatter" in result.err
+    assert "error: SKILL.md" in result.err
 
 
-def test_a_skill_that_is_off_is_explained(run, root):
+def test_a_skill_that_is_off_is_explained(run, root, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ROOTS", str(root))
     assert run("skill", "disable", "reader").code == 0
     result = run("show", "reader", "--root", root)
     assert result.code == 3

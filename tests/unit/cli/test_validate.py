@@ -137,10 +137,37 @@ def test_a_folder_without_a_skill_is_invalid_and_says_what_is_missing(run, tmp_p
     assert result.json["results"][0]["findings"][0]["code"] == "skill-file-missing"
 
 
-def test_an_empty_tree_has_nothing_to_complain_about(run, tmp_path):
+def test_an_empty_tree_is_a_negative_result(run, tmp_path):
     (tmp_path / "nothing").mkdir()
     result = run("validate", "-r", tmp_path / "nothing", "--json")
     assert result.json["summary"] == {"checked": 0, "valid": 0, "invalid": 0}
+    assert result.code == 1
+    assert str(tmp_path / "nothing") in run("validate", "-r", tmp_path / "nothing").err
+
+
+def test_a_folder_of_skills_leads_to_the_option_for_trees(run, tree):
+    finding = run("validate", tree, "--json").json["results"][0]["findings"][0]
+    assert finding["code"] == "skill-file-missing"
+    assert f"skillyard validate -r {tree}" in finding["fix"]
+
+
+def test_a_skill_named_by_its_file_is_judged_like_its_folder(run, tree):
+    folder, file = (run("validate", tree / path, "--json").json["results"][0] for path in ("lower", "lower/skill.md"))
+    assert folder["findings"][0]["code"] == "skill-file-renamed"
+    assert file["findings"] == folder["findings"]
+
+
+def test_every_finding_names_its_file(run, tree, tmp_path):
+    (tmp_path / "notes.txt").write_text("no archive")
+    results = run("validate", "-r", tree, tmp_path / "notes.txt", "--json").json["results"]
+    assert {report["id"]: {finding["file"] for finding in report["findings"]} for report in results} == {
+        "good": set(),
+        "other": {"SKILL.md"},
+        "lower": {"skill.md"},
+        "empty": {"SKILL.md"},
+        "notes.txt": {"notes.txt"},
+    }
+    assert "SKILL.md" not in run("validate", tmp_path / "notes.txt").out
 
 
 @pytest.mark.parametrize("words", [["none"], ["-r", "none"], ["none.skill"]])

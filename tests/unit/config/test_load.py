@@ -165,7 +165,9 @@ def test_a_wrong_value_names_setting_value_limit_and_origin():
 def test_a_typed_value_becomes_what_the_file_holds():
     assert parse_value("port", "99") == 99
     assert parse_value("roots", "/a:/b") == ["/a", "/b"]
-    with pytest.raises(InputError):
+    assert parse_value("roots", '["/a", "/b"]') == ["/a", "/b"]
+    assert parse_value("roots", "/[a]:/b") == ["/[a]", "/b"]
+    with pytest.raises(InputError, match="a whole number of at least 0"):
         parse_value("prompt_budget", "many")
 
 

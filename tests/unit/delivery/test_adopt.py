@@ -83,6 +83,8 @@ def test_adopting_again_changes_nothing(targets, machine: Machine, home: Path, s
     write(targets[0].root / "own", skill_md("own"))
     adopted(targets, machine, home)
     assert plan_adopt(targets, machine=machine).actions == ()
+    plan = plan_adopt(targets, machine=machine, ids=["OWN"])
+    assert [action.act for action in plan.actions] == [Act.UNCHANGED]
 
 
 def test_only_the_named_skills_are_adopted(targets, machine: Machine, home: Path, skill_md):

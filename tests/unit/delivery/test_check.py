@@ -39,7 +39,7 @@ def test_an_edit_is_told_with_its_difference(targets: list[Target], home: Path):
     assert item.status is Status.EDITED
     assert item.diff is not None
     assert [file.path for file in item.diff.added] == ["notes.md"]
-    assert "skillyard update pdf" in item.fix
+    assert item.fix == "skillyard update pdf"
 
 
 def test_an_edit_is_told_even_when_the_installed_content_is_not_kept_here(targets: list[Target], tmp_path: Path):

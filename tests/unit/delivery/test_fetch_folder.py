@@ -94,3 +94,11 @@ def test_all_skills_of_a_source_together_have_a_limit(tmp_path: Path, skill_md, 
     with pytest.raises(LimitError) as caught:
         fetch(Source(kind=SourceKind.FOLDER, location=str(tmp_path)))
     assert "--skill" in caught.value.hint
+
+
+def test_a_name_that_no_skill_has_is_answered_with_those_there_are(tmp_path: Path, skill_md):
+    write(tmp_path, {f"s{number:02}/SKILL.md": skill_md(f"s{number:02}") for number in range(25)})
+    with pytest.raises(NotFoundError, match="no skill gamma") as caught:
+        fetch(Source(kind=SourceKind.FOLDER, location=str(tmp_path)), only=["gamma"])
+    assert "s00, s01" in caught.value.hint
+    assert "s19 and 5 more" in caught.value.hint

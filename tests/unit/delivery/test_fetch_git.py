@@ -105,8 +105,9 @@ def test_one_skill_of_several_is_chosen_by_name_or_folder(make_repository, skill
 
 def test_a_name_that_no_skill_has_is_not_found(make_repository, skill_md):
     repository = make_repository({"skills/one/SKILL.md": skill_md("alpha")})
-    with pytest.raises(NotFoundError, match="no skill gamma"):
+    with pytest.raises(NotFoundError, match="no skill gamma") as caught:
         fetch(of(repository), only=["gamma"])
+    assert caught.value.hint == "It has: alpha."
 
 
 def test_a_repository_without_skills_says_so(make_repository):

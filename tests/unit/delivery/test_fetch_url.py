@@ -4,6 +4,7 @@ import io
 import json
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from skillyard.delivery.fetch import fetch, fetch_again
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, InputError, LimitError, NotFoundError, SkillyardError
 from skillyard.skill.archive import pack
+from skillyard.skill.models import Severity
 
 SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 
@@ -196,3 +198,26 @@ def test_an_index_at_any_address_is_recognised(site, skill_md):
 def test_a_site_without_an_index_is_not_found(site):
     with pytest.raises(NotFoundError):
         fetch(Source(kind=SourceKind.INDEX, location=f"{site.url}/.well-known/agent-skills/index.json"))
+
+
+def test_a_name_that_is_not_listed_is_answered_with_those_that_are(two_skills: Source):
+    with pytest.raises(NotFoundError, match="no skill gamma") as caught:
+        fetch(two_skills, only=["gamma"])
+    assert "notes" in caught.value.hint
+
+
+def test_a_listed_skill_that_is_gone_is_told_as_such(two_skills: Source):
+    gone = (replace(two_skills, subpath="gone"), "gone")
+    assert "any more" in str(fetch_again([gone])[gone])
+
+
+def test_a_lone_skill_file_that_names_files_of_its_folder_is_a_warning(site, skill_md):
+    body = "Read [the guide](guide.md), then:\n```\npython ./scripts/fill.py assets/a.json\n```\n"
+    skill = fetch(url(site.put("/pdf/SKILL.md", skill_md("pdf", body=body).encode()))).skills[0]
+    (finding,) = skill.findings
+    assert (finding.severity, finding.code) == (Severity.WARNING, "reference-broken")
+    assert finding.message.endswith(": scripts/fill.py, assets/a.json, guide.md.")
+
+
+def test_a_lone_skill_file_that_names_no_files_is_fine(site, skill_md):
+    assert fetch(url(site.put("/pdf/SKILL.md", skill_md("pdf").encode()))).skills[0].findings == ()

@@ -161,3 +161,9 @@ def test_a_trash_record_that_is_broken_is_a_typed_error(project: Path, home: Pat
         restore(item.name, home=home)
     assert item.content.is_dir()
     assert str(item.content) in caught.value.hint
+
+
+def test_a_built_in_skill_is_switched_off_instead(project: Path):
+    with pytest.raises(NotFoundError, match="built into") as caught:
+        plan_remove(["skill-creator"], [at(project, ".agents/skills")])
+    assert caught.value.hint.endswith("skillyard skill disable skill-creator")

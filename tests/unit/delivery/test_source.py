@@ -1,6 +1,9 @@
+from pathlib import Path
+
 import pytest
 
 from skillyard.delivery.source import Source, SourceKind, check_reachable, is_loopback
+from skillyard.delivery.source_text import parse_source
 from skillyard.errors import InputError, NotAllowedError
 
 
@@ -65,6 +68,7 @@ def test_a_subpath_that_leads_elsewhere_is_refused(subpath: str):
 def test_a_password_in_an_address_is_refused_and_not_repeated(kind: SourceKind, user: str):
     with pytest.raises(InputError) as caught:
         Source(kind=kind, location=f"https://{user}@example.com/r")
+    assert "credential helper" in caught.value.hint
     assert "hunter2" not in str(caught.value.as_dict())
 
 
@@ -73,8 +77,9 @@ def test_a_user_name_is_fine_for_ssh():
 
 
 def test_a_digest_must_be_a_whole_sha256():
-    with pytest.raises(InputError, match="64 lower-case hex"):
+    with pytest.raises(InputError, match="64 lower-case hex") as caught:
         Source(kind=SourceKind.URL, location="https://example.com/x.skill", digest="sha256:abc")
+    assert "--digest sha256:HEX" in caught.value.hint
 
 
 @pytest.mark.parametrize("query", ["token=t", "X-Amz-Signature=t", "a=1&api_key=t", "sig=t"])
@@ -109,3 +114,10 @@ def test_plain_http_is_refused_unless_allowed_or_on_this_machine():
 def test_a_source_reads_as_a_person_would_type_it():
     source = Source(kind=SourceKind.GIT, location="https://github.com/o/r", ref="v1", subpath="skills/x")
     assert str(source) == "https://github.com/o/r//skills/x#v1"
+
+
+def test_the_words_of_a_source_lead_back_to_it(tmp_path: Path):
+    source = Source(kind=SourceKind.GIT, location="https://github.com/o/r", ref="v1", subpath="skills/x")
+    assert [parse_source(word, cwd=tmp_path) for word in source.words] == [source]
+    index = Source(kind=SourceKind.INDEX, location="https://a.example/.well-known/agent-skills/index.json", subpath="x")
+    assert index.words == (index.location, "--skill", "x")

@@ -84,10 +84,12 @@ def test_the_folders_of_a_library_have_their_locks(machine: Machine, home: Path,
         Root(path=machine.cwd.parent / ".claude/skills", label="p", scope=Scope.PROJECT),
         Root(path=machine.home / ".claude/skills", label="u", scope=Scope.USER),
         Root(path=tmp_path / "extra", label="e", scope=Scope.EXTRA),
+        Root(path=machine.cwd.parent / "extra", label="e", scope=Scope.EXTRA),
     ]
     places = [target.place for target in root_targets(roots, machine=machine, home=home)]
     assert places == [
         project_place(machine.cwd.parent),
         user_place(home, machine.home),
         folder_place(tmp_path / "extra"),
+        project_place(machine.cwd.parent),
     ]

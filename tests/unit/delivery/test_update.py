@@ -201,6 +201,7 @@ def test_where_the_installed_content_cannot_be_had_edits_are_a_conflict(installe
     installed.rewrite(resolved="0" * 40)
     upstream(body=BODY.replace("Step 8.", "Their step."))
     assert "not known here" in installed.plan().reason
+    assert [conflict.path for conflict in installed.plan().conflicts] == ["SKILL.md"]
     assert installed.update() is Act.CONFLICT
     assert installed.update(Favor.OURS) is Act.RECORD
     assert "Their step." not in installed.text()
@@ -361,3 +362,20 @@ def test_after_a_stop_before_the_lock_is_written_updating_again_finishes(install
     assert installed.update() is Act.RECORD
     assert "New." in installed.text()
     assert installed.update() is Act.UNCHANGED
+
+
+def test_the_versions_are_told_by_their_commits_where_the_author_gives_none(installed: Installed, upstream):
+    old = installed.entry.resolved
+    assert installed.plan().versions is None
+    new = upstream(body="New.\n")
+    assert installed.plan().versions == (old[:7], new[:7])
+
+
+def test_a_link_is_made_again_beside_a_conflict(installed: Installed, upstream):
+    installed.rewrite(links=(".cursor/skills/pdf",))
+    installed.edit("Step 1.", "My step.")
+    upstream(body=BODY.replace("Step 1.", "Their step."))
+    plan = plan_update([installed.target.place], home=installed.home)
+    assert [action.act for action in plan.actions] == [Act.RECORD, Act.CONFLICT]
+    apply(plan, home=installed.home)
+    assert "My step." in (installed.target.place.base / ".cursor/skills/pdf/SKILL.md").read_text()

@@ -42,3 +42,26 @@ def config_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Skillyard's own configuration folder, empty."""
     monkeypatch.setenv("SKILLYARD_CONFIG_DIR", str(tmp_path / "config"))
     return tmp_path / "config"
+
+
+@pytest.fixture
+def claude(machine: Machine) -> Path:
+    """Claude Code is here; its folder of skills."""
+    folder = machine.home / ".claude" / "skills"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def codex(machine: Machine) -> Path:
+    """Codex is here; its folder of skills."""
+    folder = machine.home / ".codex" / "skills"
+    folder.mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def shared(machine: Machine) -> Path:
+    folder = machine.home / ".agents" / "skills"
+    folder.mkdir(parents=True)
+    return folder

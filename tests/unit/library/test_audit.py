@@ -14,29 +14,6 @@ from skillyard.library.switches import Switches
 from skillyard.skill.models import Severity
 
 
-@pytest.fixture
-def claude(machine: Machine) -> Path:
-    """Claude Code is here; its folder of skills."""
-    folder = machine.home / ".claude" / "skills"
-    folder.mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
-def codex(machine: Machine) -> Path:
-    """Codex is here; its folder of skills."""
-    folder = machine.home / ".codex" / "skills"
-    folder.mkdir(parents=True)
-    return folder
-
-
-@pytest.fixture
-def shared(machine: Machine) -> Path:
-    folder = machine.home / ".agents" / "skills"
-    folder.mkdir(parents=True)
-    return folder
-
-
 def view_of(report: AuditReport, agent: str) -> AgentView:
     (view,) = [view for view in report.agents if view.id == agent]
     return view
@@ -85,8 +62,11 @@ def test_a_skill_only_in_another_agents_folder_is_explained(machine: Machine, cl
     (why,) = view_of(audit(machine), "claude-code").why("PDF")
     assert why.reason is Reason.OTHER_FOLDER
     assert why.message == "It is only in ~/.agents/skills, which Claude Code does not read."
-    assert why.fix == f"skillyard add {shared / 'pdf'} -a claude-code --user"
     assert audit(machine).issues == ()
+    run(why.fix)
+    assert (claude / "pdf").readlink() == Path("../../.agents/skills/pdf")
+    report = audit(machine)
+    assert (sees(report, "claude-code"), report.issues) == (["pdf"], ())
 
 
 def test_nothing_needs_explaining_that_is_seen_or_not_there(machine: Machine, claude, write_skill):
@@ -132,7 +112,7 @@ def test_two_skills_of_one_id_are_a_conflict_and_the_hidden_one_can_go(machine: 
     issue = only(audit(machine), "conflict")
     assert (issue.severity, issue.agents) == (Severity.WARNING, ("claude-code",))
     assert f"Claude Code uses {claude / 'pdf'}" in issue.message
-    assert issue.fix == f"skillyard remove pdf --root {machine.cwd / '.claude/skills'} --force"
+    assert issue.fix == f"skillyard remove pdf --root {machine.cwd / '.claude/skills'} --force -y"
 
 
 def test_a_skill_that_another_agent_uses_is_never_to_be_removed(machine: Machine, claude, write_skill):
@@ -150,17 +130,7 @@ def test_a_copy_that_no_agent_needs_can_be_removed(machine: Machine, claude, wri
     write_skill(machine.home / ".cursor/skills/pdf")
     issue = only(audit(machine), "duplicate")
     assert (issue.severity, issue.agents) == (Severity.INFO, ("cursor",))
-    assert issue.fix == f"skillyard remove pdf --root {machine.home / '.cursor/skills'} --force"
-
-
-def test_copies_for_different_agents_become_a_link(machine: Machine, claude, codex, write_skill):
-    write_skill(claude / "pdf")
-    write_skill(codex / "pdf")
-    issue = only(audit(machine), "duplicate")
-    assert issue.agents == ()
-    run(issue.fix)
-    report = audit(machine)
-    assert (sees(report, "claude-code"), sees(report, "codex"), report.issues) == (["pdf"], ["pdf"], ())
+    assert issue.fix == f"skillyard remove pdf --root {machine.home / '.cursor/skills'} --force -y"
 
 
 def test_each_copy_is_read_once_however_many_there_are(machine, claude, codex, write_skill, monkeypatch):
@@ -275,7 +245,8 @@ def test_a_skill_file_that_is_a_link_out_of_every_root_becomes_a_copy(machine, c
 def test_a_skill_file_that_is_a_link_out_to_nothing_goes(machine: Machine, claude):
     (claude / "pdf").mkdir()
     (claude / "pdf" / "SKILL.md").symlink_to("/nowhere/SKILL.md")
-    run(only(audit(machine), "link-outside").fix)
+    run(only(audit(machine), "link-dangling").fix)
+    run(only(audit(machine), "empty-folder").fix)
     assert audit(machine).issues == ()
 
 
@@ -386,5 +357,5 @@ def test_every_issue_has_a_fix(machine: Machine, claude, codex, shared, write_sk
 def test_the_documentation_tells_every_code_and_reason():
     text = (Path(__file__).parents[3] / "docs" / "library.md").read_text(encoding="utf-8")
     codes = {"conflict", "duplicate", "over-budget", "still-visible", "settings-unreadable", *Reason}
-    codes |= {"link-dangling", "link-outside", "link-without-skill"}
+    codes |= {"link-dangling", "link-outside", "link-without-skill", "empty-folder"}
     assert [code for code in sorted(codes) if f"`{code}`" not in text] == []

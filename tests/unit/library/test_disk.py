@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.errors import ConflictError, InputError
 from skillyard.library import disk
-from skillyard.library.disk import DRAFT_PREFIX, read_folder, write_folder
+from skillyard.library.disk import DRAFT_PREFIX, read_folder, swap_folder, write_folder
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle, BundleFile
 
@@ -111,7 +111,7 @@ def test_a_folder_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch)
     def replacing(target):
         calls.append(target)
         if len(calls) == 2:
-            write_folder(OTHER, tmp_path / "x", replace=True)
+            swap_folder(OTHER, tmp_path / "x")
         return real_scandir(target)
 
     monkeypatch.setattr(os, "scandir", replacing)
@@ -138,7 +138,7 @@ def test_a_reader_beside_a_writer_sees_the_old_or_the_new_skill(tmp_path):
     reader.start()
     try:
         for turn in range(10):
-            write_folder(BUNDLE if turn % 2 else OTHER, tmp_path / "x", replace=True)
+            swap_folder(BUNDLE if turn % 2 else OTHER, tmp_path / "x")
     finally:
         stop.set()
         reader.join()
@@ -147,17 +147,19 @@ def test_a_reader_beside_a_writer_sees_the_old_or_the_new_skill(tmp_path):
 
 
 @pytest.mark.parametrize("swaps", [True, False], ids=["swap", "two steps"])
-def test_replacing_takes_everything_old_away(tmp_path, monkeypatch, swaps):
+def test_a_folder_that_gives_way_is_kept_whole_beside_the_new_one(tmp_path, monkeypatch, swaps):
     if not swaps:
         monkeypatch.setattr(disk, "exchange", lambda first, second: False)
     write_folder(BUNDLE, tmp_path / "x")
-    write_folder(OTHER, tmp_path / "x", replace=True)
+    old = swap_folder(OTHER, tmp_path / "x")
     assert read_folder(tmp_path / "x").bundle == OTHER
-    assert list(tmp_path.iterdir()) == [tmp_path / "x"]
+    assert read_folder(old).bundle == BUNDLE
+    assert old.name.startswith(".x.")
+    assert sorted(tmp_path.iterdir()) == [old, tmp_path / "x"]
 
 
-def test_replacing_what_is_not_there_writes_it(tmp_path):
-    write_folder(BUNDLE, tmp_path / "x", replace=True)
+def test_swapping_with_what_is_not_there_writes_it(tmp_path):
+    assert swap_folder(BUNDLE, tmp_path / "x") is None
     assert read_folder(tmp_path / "x").bundle == BUNDLE
 
 
@@ -177,12 +179,12 @@ def test_a_folder_that_appears_meanwhile_is_a_conflict(tmp_path, monkeypatch):
     assert not drafts(tmp_path)
 
 
-@pytest.mark.parametrize("replace", [True, False])
-def test_nothing_is_written_through_a_link(tmp_path, replace):
+@pytest.mark.parametrize("writing", [write_folder, swap_folder])
+def test_nothing_is_written_through_a_link(tmp_path, writing):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "x").symlink_to("elsewhere")
     with pytest.raises(ConflictError):
-        write_folder(BUNDLE, tmp_path / "x", replace=replace)
+        writing(BUNDLE, tmp_path / "x")
     assert (tmp_path / "x").is_symlink()
     assert not list((tmp_path / "elsewhere").iterdir())
 
@@ -190,7 +192,7 @@ def test_nothing_is_written_through_a_link(tmp_path, replace):
 def test_a_file_of_that_name_is_not_replaced(tmp_path):
     (tmp_path / "x").write_bytes(b"mine")
     with pytest.raises(ConflictError):
-        write_folder(BUNDLE, tmp_path / "x", replace=True)
+        swap_folder(BUNDLE, tmp_path / "x")
     assert (tmp_path / "x").read_bytes() == b"mine"
 
 
@@ -198,7 +200,7 @@ def test_a_git_repository_is_not_replaced(tmp_path):
     write_folder(BUNDLE, tmp_path / "x")
     (tmp_path / "x/.git").mkdir()
     with pytest.raises(ConflictError, match="git"):
-        write_folder(OTHER, tmp_path / "x", replace=True)
+        swap_folder(OTHER, tmp_path / "x")
     assert (tmp_path / "x/.git").is_dir()
 
 
@@ -227,7 +229,7 @@ def test_a_write_that_fails_leaves_the_old_folder_and_no_draft(tmp_path, monkeyp
             lambda path, to: failing() if path.name.startswith(DRAFT_PREFIX) else real_rename(path, to),
         )
     with pytest.raises(OSError, match="No space"):
-        write_folder(OTHER, tmp_path / "x", replace=True)
+        swap_folder(OTHER, tmp_path / "x")
     monkeypatch.undo()
     assert read_folder(tmp_path / "x").bundle == BUNDLE
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]

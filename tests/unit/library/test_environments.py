@@ -76,6 +76,20 @@ def test_reload_sees_and_tells_every_change(environment: Environment, write_skil
     )
 
 
+@pytest.mark.parametrize("file", ["references/guide.md", "scripts/deep/run.py", "assets/logo.svg"])
+def test_reload_tells_a_change_of_any_file_of_a_skill(environment: Environment, file: str):
+    environment.load_skills()
+    path = environment.skills_dir / "test-skill" / file
+    path.parent.mkdir(parents=True)
+    path.write_text("one")
+    assert [info.id for info in environment.reload().updated] == ["test-skill"]
+    assert not environment.reload()
+    path.write_text("other")
+    assert [info.id for info in environment.reload().updated] == ["test-skill"]
+    path.unlink()
+    assert [info.id for info in environment.reload().updated] == ["test-skill"]
+
+
 def test_reload_sees_settings_that_changed(environment: Environment):
     assert environment.model == ""
     (environment.path / "config.toml").write_text('model = "p:m"\n')

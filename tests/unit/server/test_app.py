@@ -43,6 +43,7 @@ def test_health_answers(client):
     body = client.get("/healthz").json()
     assert body["success"] is True
     assert body["data"]["status"] == "ok"
+    assert client.head("/healthz").status_code == 200
 
 
 def test_the_contract_is_published_and_no_page_loads_foreign_scripts(client):
