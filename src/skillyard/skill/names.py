@@ -59,20 +59,22 @@ def is_device_name(segment: str) -> bool:
 
 def hidden_characters(text: str, *, but: str = "") -> str:
     """The invisible, control and direction characters in a text, but those given, named: `U+200B, U+202E`."""
+    if _is_all_visible(text):
+        return ""
     return ", ".join(f"U+{ord(char):04X}" for char in sorted(set(_raw_hidden(text)).difference(but)))
 
 
 def replace_hidden(text: str, instead: str) -> str:
     """The text with each invisible, control and direction character replaced."""
-    if not any(_raw_hidden(text)):
-        return text
-    return "".join(instead if _is_hidden(char) else char for char in text)
+    return text if _is_all_visible(text) else "".join(instead if _is_hidden(char) else char for char in text)
 
 
 def _raw_hidden(text: str) -> Iterator[str]:
-    if text.isprintable() and _INVISIBLE_LETTERS.isdisjoint(text):
-        return iter(())
-    return filter(_is_hidden, text)
+    return iter(()) if _is_all_visible(text) else filter(_is_hidden, text)
+
+
+def _is_all_visible(text: str) -> bool:
+    return text.isprintable() and (text.isascii() or _INVISIBLE_LETTERS.isdisjoint(text))
 
 
 def _is_hidden(char: str) -> bool:
