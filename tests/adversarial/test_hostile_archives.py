@@ -172,7 +172,7 @@ def deflated_zeros(size):
     return b"".join(packer.compress(chunk) for _ in range(size // MIB)) + packer.flush()
 
 
-BOMB = deflated_zeros(30 * MIB)
+BOMB = deflated_zeros(15 * MIB)
 
 FORGED = {
     "encrypted": (lambda: forged(Entry("x/a", b"1", flags=1)), "archive-encrypted"),
@@ -234,7 +234,7 @@ FORGED = {
         "archive-forged",
     ),
     "bomb": (
-        lambda: forged(Entry("x/a", body=BOMB, method=8, size=30 * MIB)),
+        lambda: forged(Entry("x/a", body=BOMB, method=8, size=15 * MIB)),
         "archive-ratio",
     ),
     "bomb that says it is small": (
@@ -242,8 +242,12 @@ FORGED = {
         "archive-forged",
     ),
     "many bombs": (
-        lambda: forged(*(Entry(f"x/{n}", body=BOMB, method=8, size=30 * MIB) for n in range(9))),
+        lambda: forged(*(Entry(f"x/{n}", body=BOMB, method=8, size=15 * MIB) for n in range(9))),
         "bundle-size",
+    ),
+    "padded list of entries": (
+        lambda: forged(*(Entry(f"x/{n}", b"1", extra=struct.pack("<2H", 0xCAFE, 0) * 15_000) for n in range(80))),
+        "archive-forged",
     ),
     "too many entries": (lambda: forged(*(Entry(f"x/{n}.pyc") for n in range(20_001))), "archive-entries"),
 }
@@ -391,7 +395,7 @@ TARS = {
     "pax record without a key": (lambda: START + extension(b"x", b"5 =a\n") + block() + END, "archive-damaged"),
     "huge extension": (lambda: START + block(size=b"00077777777", kind=b"x") + END, "archive-forged"),
     "long name of a megabyte": (lambda: START + extension(b"L", b"a" * MIB) + block() + END, "archive-forged"),
-    "thousands of long names": (lambda: START + extension(b"L", b"x/a\0") * 30_000 + END, "archive-entries"),
+    "too many entries": (lambda: START + block(b"x/a.pyc") * 20_001 + END, "archive-entries"),
     "megabytes of attributes": (lambda: START + extension(b"x", b"5 a=\n" * 12_000) * 100 + END, "archive-forged"),
     "too many files": (lambda: START + b"".join(block(b"x/%d" % n) for n in range(2001)) + END, "bundle-files"),
     "same name twice": (lambda: START + START + END, "path-collision"),
@@ -414,9 +418,13 @@ GZIPS = {
     "bytes after the end": (lambda: gzip.compress(START + END) + b"hidden", "archive-forged"),
     "two streams": (lambda: gzip.compress(START + END) + gzip.compress(END), "archive-forged"),
     "millions of empty streams": (lambda: gzip.compress(START + END) + gzip.compress(b"") * 500_000, "archive-forged"),
+    "thousands of long names": (
+        lambda: gzip.compress(START + extension(b"L", b"x/a\0") * 30_000 + END, 1),
+        "archive-entries",
+    ),
     "bomb": (lambda: gzip.compress(bytes(100 * MIB), 9), "archive-ratio"),
     "bomb in a file": (
-        lambda: gzip.compress(START + block(size=b"%011o" % (31 * MIB)) + bytes(31 * MIB) + END, 9),
+        lambda: gzip.compress(START + block(size=b"%011o" % (15 * MIB)) + bytes(15 * MIB) + END, 9),
         "archive-ratio",
     ),
     "bomb in a left-out file": (

@@ -9,7 +9,7 @@ from skillyard.app.libraries import open_library
 from skillyard.app.reading import SkillView, file_list, read_skill, read_source
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer
-from skillyard.cli.safe_text import one_line
+from skillyard.cli.safe_text import one_line, visible
 from skillyard.cli.text import FAINT, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
 
@@ -42,10 +42,15 @@ def show(
 
 def _write(console: "Console", source: bytes) -> None:
     if console.is_terminal:
-        console.print(source.decode("utf-8", "replace"), soft_wrap=True, end="")
+        _print_text(console, source.decode("utf-8", "replace"))
     else:
         # For a file or another program: exactly what was written.
         sys.stdout.buffer.write(source)
+
+
+def _print_text(console: "Console", text: str) -> None:
+    """A text as it is, made safe: it may be a megabyte, which is too much to lay out."""
+    console.file.write(f"{visible(text).rstrip()}\n")
 
 
 def _print(console: "Console", view: SkillView) -> None:
@@ -71,7 +76,7 @@ def _print(console: "Console", view: SkillView) -> None:
         console.print()
         console.print(findings_text(view.findings, indent="", console=console), end="", soft_wrap=True)
     console.print()
-    console.print(document.body.strip("\n"), soft_wrap=True)
+    _print_text(console, document.body.strip("\n"))
 
 
 def _print_files(console: "Console", view: SkillView) -> None:

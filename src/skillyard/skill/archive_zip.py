@@ -14,11 +14,14 @@ from typing import Final, NamedTuple
 
 from skillyard.skill.archive_intake import Intake, entry_path, ratio_limit, refused
 from skillyard.skill.bundle import BundleFile
+from skillyard.skill.limits import MIB
 from skillyard.skill.paths import is_utf8, printable
 
 _END: Final = struct.Struct("<4s4H2LH")
 _END_SIGNATURE: Final = b"PK\x05\x06"
 _MAX_COMMENT: Final = 0xFFFF
+_MAX_DIRECTORY: Final = 4 * MIB
+"""Enough for every entry that may be there; more is padding, made to be slow."""
 _ZIP64_LOCATOR: Final = b"PK\x06\x07"
 _ZIP64_LOCATOR_BYTES: Final = 20
 _CENTRAL: Final = struct.Struct("<4s6H3L5H2L")
@@ -74,6 +77,8 @@ def _directory(data: bytes, intake: Intake) -> tuple[int, list[_Entry]]:
         raise refused("archive-unsupported", "The zip archive is in the form for files of over 4 GiB (zip64).")
     if position + _END.size + comment != len(data) or start + size != position:
         raise refused("archive-forged", "The zip archive's end record does not fit what is before or after it.")
+    if size > _MAX_DIRECTORY:
+        raise refused("archive-forged", f"The zip archive's list of entries has {size:,} bytes.")
     if disk or first_disk or here != count:
         raise refused("archive-unsupported", "The zip archive is one of several volumes.")
     entries: list[_Entry] = []

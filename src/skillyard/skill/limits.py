@@ -17,11 +17,12 @@ MAX_FRONTMATTER_NODES: Final = 10_000
 MAX_FRONTMATTER_DEPTH: Final = 64
 
 MAX_BUNDLE_FILES: Final = 2_000
-MAX_BUNDLE_BYTES: Final = 64 * MIB
-MAX_FILE_BYTES: Final = 32 * MIB
+MAX_BUNDLE_BYTES: Final = 16 * MIB
+"""As much as skills may have when they are served over MCP; a scan of it takes a second or two."""
+MAX_FILE_BYTES: Final = 16 * MIB
 MAX_PATH_BYTES: Final = 1_024
 MAX_PATH_DEPTH: Final = 32
-MAX_ARCHIVE_BYTES: Final = 72 * MIB
+MAX_ARCHIVE_BYTES: Final = 18 * MIB
 MAX_ARCHIVE_RATIO: Final = 200
 """Unpacked bytes per packed byte, checked while unpacking."""
 

@@ -4,18 +4,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
 from skillyard.skill import markdown
 from skillyard.skill.bundle import Bundle, BundleFile
-from skillyard.skill.limits import SKILL_FILE_NAMES
+from skillyard.skill.limits import KIB, SKILL_FILE_NAMES
 from skillyard.skill.markdown import Link, Span
 from skillyard.skill.models import Finding, Severity
 from skillyard.skill.paths import printable
 from skillyard.skill.reference_target import STANDARD_FOLDERS, KnownSkills, Places, Target, is_known
 
 MAX_FINDINGS: Final = 100
+MAX_REFERENCES: Final = 5_000
+MAX_MARKDOWN_BYTES: Final = 512 * KIB
+"""How much Markdown of a skill is looked at, all files together; no agent could read more."""
 
 _MARKDOWN: Final = frozenset({".md", ".markdown", ".mdx"})
 _MAX_CODE: Final = 300
@@ -65,13 +69,32 @@ def find_references(bundle: Bundle, skill_id: str, known_skills: KnownSkills | N
     another skill. Addresses, anchors and placeholders are no references, nor is anything in a code block.
     """
     places = Places.of(bundle, skill_id, known_skills)
-    found = [
-        reference
-        for file in bundle
-        if PurePosixPath(file.path).suffix.lower() in _MARKDOWN
-        for reference in _references_in(file, places)
-    ]
+    found = islice((ref for file in _looked_at(bundle) for ref in _references_in(file, places)), MAX_REFERENCES)
     return tuple(sorted(dict.fromkeys(found), key=lambda reference: (reference.source_file, reference.line)))
+
+
+def _looked_at(bundle: Bundle) -> Iterator[BundleFile]:
+    """The Markdown files, as far as there is room to look: a text made to be slow must not be."""
+    room = MAX_MARKDOWN_BYTES
+    for file in filter(_is_markdown, bundle):
+        yield file._replace(data=file.data[:room])
+        room -= min(room, len(file.data))
+
+
+def _markdown_bytes(bundle: Bundle) -> int:
+    return sum(len(file.data) for file in filter(_is_markdown, bundle))
+
+
+def _is_markdown(file: BundleFile) -> bool:
+    return PurePosixPath(file.path).suffix.lower() in _MARKDOWN
+
+
+_NOT_ALL: Final = Finding(
+    code="reference-incomplete",
+    severity=Severity.INFO,
+    message=f"References were looked for in the first {MAX_MARKDOWN_BYTES // KIB} KiB of Markdown only.",
+    fix="Shorten the documents: no agent can read so much.",
+)
 
 
 def reference_findings(bundle: Bundle, skill_id: str, known_skills: KnownSkills | None = None) -> tuple[Finding, ...]:
@@ -84,6 +107,8 @@ def reference_findings(bundle: Bundle, skill_id: str, known_skills: KnownSkills 
     for reference in find_references(bundle, skill_id, known_skills):
         first.setdefault((reference.source_file, reference.target_skill, reference.target_path), reference)
     findings = [found for reference in first.values() if (found := _judged(reference, places)) is not None]
+    if _markdown_bytes(bundle) > MAX_MARKDOWN_BYTES:
+        findings.insert(0, _NOT_ALL)
     if len(findings) <= MAX_FINDINGS:
         return tuple(findings)
     more = f"{len(findings) - MAX_FINDINGS:,} more references lead nowhere."

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.models import Finding, Severity
-from skillyard.skill.references import Reference, find_references, reference_findings
+from skillyard.skill.references import MAX_MARKDOWN_BYTES, Reference, find_references, reference_findings
 
 FILES = {
     "references/guide.md": "# Guide\n",
@@ -286,3 +286,10 @@ def test_every_finding_is_documented():
     codes = {finding.code for finding in problems(text, known=())}
     assert len(codes) == 3
     assert all(f"`{code}`" in docs for code in codes)
+
+
+def test_more_markdown_than_anyone_can_read_is_looked_at_in_part_and_said_so():
+    data = b"[a](gone.md)\n" + b"x" * MAX_MARKDOWN_BYTES + b"\n[b](lost.md)\n"
+    findings = reference_findings(Bundle([BundleFile("SKILL.md", data)]), "helper")
+    assert [finding.code for finding in findings] == ["reference-incomplete", "reference-broken"]
+    assert "gone.md" in findings[1].message

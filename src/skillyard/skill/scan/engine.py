@@ -10,7 +10,7 @@ from skillyard.skill.scan.page import Page, read_page
 from skillyard.skill.scan.report import findings_of
 from skillyard.skill.scan.rule import Hit, Pattern, line_end
 
-MAX_WORK: Final = 1_000_000
+MAX_WORK: Final = 600_000
 """What a bundle may cost, in units of a microsecond or two. Honest bundles of the largest size stay below."""
 _TRY: Final = 5
 _LOOK_AROUND: Final = 10

@@ -19,6 +19,8 @@ _ENCODINGS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_MOST_HIDDEN: Final = 20_000
+"""With more hidden characters a file is refused anyway; taking them all out could take all memory."""
 _SNIFFED: Final = 8192
 """How far a zero byte is looked for to call a file binary, as git does."""
 
@@ -46,7 +48,7 @@ class Page:
     @cached_property
     def text(self) -> bytes:
         """Without hidden characters, so that they cannot split a word the rules look for."""
-        return self.utf8 if self.utf8.isascii() else INVISIBLE.sub(b"", self.utf8)
+        return self.utf8 if self.utf8.isascii() else INVISIBLE.sub(b"", self.utf8, count=_MOST_HIDDEN)
 
     @cached_property
     def lower(self) -> bytes:

@@ -20,6 +20,8 @@ RULE: Final = Rule(
 )
 
 _MOST: Final = 20_000
+_RUN: Final = 256
+"""Bytes of a run that are looked at; a longer one is as bad as this much of it."""
 _SMUGGLED: Final = 8
 """This many invisible characters in a row carry a message; fewer may be a typing accident."""
 _SELECTORS: Final = 3
@@ -85,7 +87,7 @@ def _invisible(text: bytes) -> Iterator[Hit]:
             says = f"There are more than {_MOST:,} hidden characters"
             yield Hit(rule=RULE, severity=Severity.ERROR, position=match.start(), says=says)
             return
-        run = match[0].decode(errors="replace")
+        run = match[0][:_RUN].decode(errors="ignore")
         before = text[max(0, match.start() - 4) : match.start()].decode(errors="ignore")[-1:]
         after = text[match.end() : match.end() + 4].decode(errors="ignore")[:1]
         verdict = _verdict(run, before, after, at_start=match.start() == 0, right_to_left=right_to_left)
