@@ -65,6 +65,7 @@ FRONTMATTERS = {
     "document ends": fill("...\n"),
     "open tag": "x: !<" + fill("a"),
     "long number": "x: " + fill("9"),
+    "accents without end": "x: 1\nname2: " + fill("\u0301\u0323"),
     "merge keys": fill("<<: {a: b}\n"),
     "billion laughs": "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]",
 }

@@ -14,6 +14,9 @@ from skillyard.errors import InputError, NotAllowedError, NotFoundError
 SPELLINGS: Final = {"activeEnvironment": "active_environment"}
 """Other spellings of a key that files may use."""
 
+MAX_BYTES: Final = 1_000_000
+"""Of a configuration file."""
+
 PATH_KEYS: Final = frozenset({"home", "document_root", "roots"})
 PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "roots")
 """What a project's file may set. It comes with a clone, so it may neither write, read nor open anything outside."""
@@ -40,9 +43,18 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
 
 
 def _read_text(path: Path) -> str | None:
+    # A pipe or a device in place of the file must not hold the reader up.
+    if not path.is_file():
+        return None
+    if path.stat().st_size > MAX_BYTES:
+        raise InputError(
+            f"{path} has {path.stat().st_size:,} bytes; at most {MAX_BYTES:,} are read.",
+            hint=f"Shorten {path}.",
+            details={"file": str(path), "limit": MAX_BYTES},
+        )
     try:
         return path.read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return None
     except UnicodeDecodeError as error:
         raise InputError(
@@ -55,7 +67,7 @@ def _read_text(path: Path) -> str | None:
 def _table(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is not valid TOML: {error}",
             hint=f"Correct that line of {path}; strings need quotes.",

@@ -55,8 +55,8 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path | tuple[Path, ...] | None) -> Path | tuple[Path, ...] | None:
         if isinstance(value, tuple):
-            return tuple(path.expanduser().absolute() for path in value)
-        return value and value.expanduser().absolute()
+            return tuple(map(_expanded, value))
+        return value and _expanded(value)
 
     @classmethod
     def settings_customise_sources(
@@ -72,6 +72,15 @@ class Settings(BaseSettings):
             VariableSource(settings_cls),
             *file_sources(settings_cls),
         )
+
+
+def _expanded(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no path holds a zero byte")
+    try:
+        return path.expanduser().absolute()
+    except RuntimeError:
+        raise ValueError("there is no such user") from None
 
 
 class VariableSource(EnvSettingsSource):

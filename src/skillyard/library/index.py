@@ -93,15 +93,18 @@ def load_rows(file: Path, root: str) -> Rows | None:
         paths, names, descriptions, findings = (str(column, "utf-8", "surrogatepass") for column in columns)
         numbers = array("q")
         numbers.frombytes(stamps)
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
-    return Rows(
+    rows = Rows(
         paths=paths,
         names=names.split("\0"),
         descriptions=descriptions.split("\0"),
         findings=findings.split("\0"),
         stamps=numbers,
     )
+    count = paths.count("\0") + 1
+    whole = len(rows.names) == len(rows.descriptions) == len(rows.findings) == count
+    return rows if whole and len(numbers) == STAMP_FIELDS * count else None
 
 
 def save_rows(file: Path, root: str, rows: Rows) -> None:
@@ -130,8 +133,11 @@ def pack_findings(findings: Sequence[Finding]) -> str:
 def unpack_findings(text: str) -> tuple[Finding, ...]:
     if not text:
         return ()
-    items = cast("list[dict[str, object]]", json.loads(text))
-    return tuple(Finding(**{**item, "severity": Severity(str(item["severity"]))}) for item in items)  # pyright: ignore[reportArgumentType]
+    try:
+        items = cast("list[dict[str, object]]", json.loads(text))
+        return tuple(Finding(**{**item, "severity": Severity(str(item["severity"]))}) for item in items)  # pyright: ignore[reportArgumentType]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ()
 
 
 class _Header(NamedTuple):

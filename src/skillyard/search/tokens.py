@@ -22,12 +22,14 @@ _PAIRED: Final = re.compile(f"[{_HAN_KANA}{_HANGUL}]")
 _MIN_STEM: Final = 3
 _UNCHANGED: Final = 4
 """Words this short are left as they are, apart from a plural `s`."""
+_PIECES: Final = re.compile(r"\S{1,256}|\s+")
 
 
 def tokenize(text: str) -> list[str]:
     """The tokens of a text in their order, stop words left out."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        # In pieces, for it takes quadratic time on accents without end.
+        text = "".join(unicodedata.normalize("NFKC", piece) for piece in _PIECES.findall(text))
     return [token for word in _WORD.findall(text) for token in _tokens_of(word) if token not in STOP_WORDS]
 
 

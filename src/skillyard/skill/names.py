@@ -7,6 +7,7 @@ from typing import Final
 
 from skillyard.skill.limits import MAX_NAME
 
+_LONGEST: Final = 1_024
 _PLAIN_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NOT_ASCII_WORD: Final = re.compile(r"[^a-z0-9]+")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
@@ -20,7 +21,8 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Z
 
 def normal_name(name: str) -> str:
     """The form in which names are compared: trimmed, NFKC."""
-    return unicodedata.normalize("NFKC", name.strip())
+    # Normalising takes quadratic time on accents without end; what is so long is no name anyway.
+    return unicodedata.normalize("NFKC", name.strip()[:_LONGEST])
 
 
 def is_valid_name(name: str) -> bool:

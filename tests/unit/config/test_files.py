@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from skillyard.config.files import read_config_file, write_key
@@ -60,3 +62,18 @@ def test_a_file_with_a_byte_order_mark_is_read(tmp_path):
     path = tmp_path / "config.toml"
     path.write_bytes(b"\xef\xbb\xbfport = 1")
     assert read_config_file(path, keys=KEYS) == {"port": 1}
+
+
+def test_a_pipe_or_a_device_in_place_of_the_file_is_no_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "zero.toml").symlink_to("/dev/zero")
+    assert read_config_file(tmp_path / "pipe.toml", keys=["port"]) == {}
+    assert read_config_file(tmp_path / "zero.toml", keys=["port"]) == {}
+
+
+@pytest.mark.parametrize("text", ["port = " + "9" * 5000, "x" * 1_000_001], ids=["long number", "too large"])
+def test_a_file_made_to_break_the_reader_is_a_typed_error(tmp_path, text):
+    path = tmp_path / "skillyard.toml"
+    path.write_text(text)
+    with pytest.raises(InputError):
+        read_config_file(path, keys=["port"])

@@ -1,3 +1,4 @@
+import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -317,3 +318,23 @@ def test_threads_that_share_a_library_never_see_a_row_of_another_skill(tmp_path)
     finally:
         sys.setswitchinterval(interval)
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda header, payload: ({**header, "crc": float("inf")}, payload),
+        lambda header, payload: ({**header, "sizes": [float("inf")]}, payload),
+        lambda header, payload: ({**header, "sizes": [*header["sizes"][:2], 0, header["sizes"][2], 0]}, payload),
+    ],
+    ids=["endless checksum", "endless sizes", "a column too short"],
+)
+def test_an_index_that_lies_about_itself_is_not_trusted(tmp_path, library, settled, tamper):
+    for name in ("a", "b"):
+        add(tmp_path / "skills", name)
+    expected = library.catalog()
+    (index,) = (tmp_path / "index").iterdir()
+    header, _, payload = index.read_bytes().partition(b"\n")
+    changed, payload = tamper(json.loads(header), payload)
+    index.write_bytes(json.dumps(changed).encode() + b"\n" + payload)
+    assert FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog() == expected

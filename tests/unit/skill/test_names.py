@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,3 +69,9 @@ def test_an_alias_is_a_valid_ascii_name(name):
 def test_an_ascii_name_is_its_own_alias_and_others_never_share_one():
     assert ascii_alias("pdf-forms") == "pdf-forms"
     assert len({ascii_alias(name) for name in ("데이터", "数据", "café", "cafe", "caf")}) == 5
+
+
+def test_accents_without_end_are_too_long_and_not_slow():
+    started = time.process_time()
+    assert "name-length" in [code for code, _ in name_problems("a" + "\u0301\u0323" * 100_000)]
+    assert time.process_time() - started < 2
