@@ -1,5 +1,6 @@
 """Writing one file whole: a reader sees the old content or the new, even when the machine stops."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -11,6 +12,8 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
     A link that is there is replaced and not written through: resolve the path first where it should be. Without
     `mode`, a file keeps the mode it had, and a new one is for its owner only.
     """
+    if path.exists() and not path.is_symlink() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "It is no plain file, and only those are replaced", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)

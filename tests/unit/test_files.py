@@ -43,3 +43,11 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         replace_file(path, b"two")
     assert path.read_bytes() == b"one"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_device_or_a_folder_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for target in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(FileExistsError):
+            replace_file(target, b"x")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
