@@ -69,6 +69,15 @@ def test_an_agent_or_a_folder_can_be_named(run, source, tmp_path):
     assert run("add", source, "-a", "kodex", code=3)["error"]["code"] == "not_found"
 
 
+def test_a_name_that_the_source_does_not_have_installs_nothing(run, source, tmp_path):
+    write(source.parent / "other", "x")
+    error = run("add", source.parent, "--skill", "tool", "--skill", "otter", code=3)["error"]
+    assert (error["code"], error["details"]["value"]) == ("not_found", ["otter"])
+    assert error["hint"] == "Did you mean 'other'? It has: other, tool."
+    assert not (tmp_path / "project/skillyard.lock").exists()
+    assert not (tmp_path / "project/.agents").exists()
+
+
 def test_a_dry_run_shows_the_plan_and_writes_nothing(run, source, tmp_path, capsys):
     planned = run("add", source, "--dry-run")
     assert planned["dry_run"] is True
@@ -344,6 +353,17 @@ def test_an_update_tells_the_old_and_the_new_version(run, say, source):
     (source / "SKILL.md").write_text(text + "more\n")
     old, new = run("update")["actions"][0]["versions"]
     assert old != new
+
+
+def test_an_empty_trash_is_said_to_be_empty(run, say):
+    shown = say("skill", "restore")
+    assert (shown.out, shown.err) == ("", "The trash is empty.\n")
+    assert run("skill", "restore") == {"trash": []}
+
+
+@pytest.mark.parametrize("words", [("skill", "--help"), ("skill", "restore", "--help")])
+def test_help_says_that_replaced_skills_come_back_too(say, words):
+    assert "Put a removed or replaced skill back." in say(*words).out
 
 
 def test_remarks_are_no_data(run, say, source):

@@ -98,6 +98,37 @@ def test_what_people_copy_is_not_cut(on_terminal, root):
     assert re.search(r"sha256:[0-9a-f]{64}\n", shown)
 
 
+def test_what_is_said_of_an_installation_wraps_under_its_column(on_terminal, root, tmp_path):
+    (root / "evil/SKILL.md").write_text("---\nname: Evil_Name\ndescription: d\n---\n")
+    (tmp_path / "there/evil").mkdir(parents=True)
+    shown = COLOURS.sub("", on_terminal("add", root / "evil", "--root", tmp_path / "there", "--dry-run")[1])
+    under = [line for line in shown.splitlines() if line.startswith(" " * 11)]
+    assert any(line.strip().startswith("warning") for line in under)
+    assert all(len(line) <= 80 or str(tmp_path) in line for line in under)
+
+
+def test_a_fix_wraps_between_words_and_its_command_stays_whole(on_terminal, root, tmp_path):
+    words = ("add", root / "evil", "--root", tmp_path / "there")
+    on_terminal(*words)
+    for folder in (root, tmp_path / "there"):
+        with (folder / "evil/SKILL.md").open("a") as stream:
+            stream.write(f"{folder}\n")
+    shown = COLOURS.sub("", on_terminal(*words)[1])
+    assert "fix: Drop the edits into the trash with --force, or keep them:\r\n" in shown
+    assert f"\r\n{' ' * 11}skillyard update evil\r\n" in shown
+
+
+def test_where_things_in_the_trash_were_is_not_cut(on_terminal, root):
+    deep = root / ("folder-with-a-long-name-" * 4) / "skills"
+    (root / "evil").rename(deep.parent.parent / "moved")
+    deep.mkdir(parents=True)
+    (root / "moved").rename(deep / "evil")
+    on_terminal("remove", "evil", "--root", deep, "--force", "-y")
+    shown = COLOURS.sub("", on_terminal("skill", "restore")[1])
+    assert str(deep / "evil") in shown.replace("\r\n", "")
+    assert "…" not in shown
+
+
 @pytest.mark.parametrize(("answer", "stays"), [(b"n\n", True), (b"y\n", False)])
 def test_removing_asks_on_a_terminal(on_terminal, root, answer, stays):
     (root / "evil/SKILL.md").write_text("---\nname: evil\ndescription: d\n---\n")

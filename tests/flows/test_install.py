@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from skillyard.delivery import (
-    apply,
-    check,
-    fetch,
+    apply_plan,
+    check_installed,
+    fetch_source,
     parse_source,
     plan_add,
     plan_adopt,
     plan_remove,
     plan_update,
-    restore,
+    restore_item,
 )
 from skillyard.delivery.plan import Plan
 from skillyard.delivery.target import agent_targets, root_targets
@@ -82,11 +82,11 @@ class Person:
         return root_targets(discover_roots(self.machine), machine=self.machine, home=self.home)
 
     def run(self, plan: Plan) -> list[tuple[str, str]]:
-        outcome = apply(plan, home=self.home)
+        outcome = apply_plan(plan, home=self.home)
         return sorted((action.id, action.act.value) for action in (*outcome.done, *outcome.left))
 
     def add(self, source: str, *, digest: str = "") -> list[tuple[str, str]]:
-        fetched = fetch(parse_source(source, cwd=self.project, digest=digest))
+        fetched = fetch_source(parse_source(source, cwd=self.project, digest=digest))
         targets = agent_targets(["claude", "codex"], Scope.PROJECT, machine=self.machine, home=self.home)
         return self.run(plan_add(fetched, targets))
 
@@ -94,7 +94,7 @@ class Person:
         return self.run(plan_update([self.roots[0].place], home=self.home))
 
     def status(self) -> dict[str, str]:
-        return {item.id: item.status.value for item in check(self.roots, home=self.home)}
+        return {item.id: item.status.value for item in check_installed(self.roots, home=self.home)}
 
     def sees(self, root: str) -> list[str]:
         """What an agent that reads this folder finds there."""
@@ -137,9 +137,9 @@ def test_from_a_repository_to_two_agents_through_an_edit_and_an_update_and_out(p
     lock = json.loads((person.project / "skillyard.lock").read_text())
     assert {entry["resolved"] for entry in lock["skills"]} == {commit}
 
-    outcome = apply(plan_remove(["csv"], person.roots), home=person.home)
+    outcome = apply_plan(plan_remove(["csv"], person.roots), home=person.home)
     assert person.sees(".claude/skills") == ["pdf"]
-    restore(outcome.trashed[0].name, home=person.home)
+    restore_item(outcome.trashed[0].name, home=person.home)
     assert person.sees(".claude/skills") == ["csv", "pdf"]
     assert person.status() == {"csv": "ok", "pdf": "edited"}
 
@@ -180,7 +180,7 @@ def site(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 def test_from_a_site_with_an_index_every_byte_checked(person: Person, publisher: Publisher, site: tuple[str, Path]):
     url, folder = site
-    bundle = fetch(parse_source(f"git+{publisher.path}", cwd=person.project), only=["pdf"]).skills[0].bundle
+    bundle = fetch_source(parse_source(f"git+{publisher.path}", cwd=person.project), only=["pdf"]).skills[0].bundle
     archive = pack(bundle, "pdf")
     well_known = folder / ".well-known/agent-skills"
     well_known.mkdir(parents=True)

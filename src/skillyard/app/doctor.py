@@ -10,7 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from skillyard.app.environments import active_name, all_environments
+from skillyard.app.environments import ACTIVE, active_name, all_environments
 from skillyard.app.libraries import index_dir, reach
 from skillyard.config.load import load_settings
 from skillyard.config.paths import project_config_file, user_config_file
@@ -37,6 +37,7 @@ class Check:
     status: Status
     message: str
     fix: str = ""
+    """A command to paste, or a sentence where no command can do it."""
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,7 +55,7 @@ def examine() -> Iterator[Check]:
         return
     files = [str(path) for path in (project_config_file(), user_config_file()) if path.exists()]
     yield _ok("config", ", ".join(files) or "no file; every setting has its default")
-    yield _writable("home", settings.home, "skillyard config set home DIR")
+    yield _writable("home", settings.home)
     yield from _environment(settings)
     yield from _named_folders(settings)
     yield from _roots(settings)
@@ -68,7 +69,7 @@ def _git() -> Check:
         name="git",
         status=Status.WARNING,
         message="git is not on the PATH; skills cannot be installed from repositories.",
-        fix="Install git.",
+        fix="Install git with the package manager of this system, or from https://git-scm.com/downloads",
     )
 
 
@@ -84,16 +85,16 @@ def _variables() -> Iterator[Check]:
             )
 
 
-def _writable(name: str, folder: Path, command: str) -> Check:
+def _writable(name: str, folder: Path) -> Check:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return _ok(name, str(folder))
-    return Check(
-        name=name,
-        status=Status.FAILED,
-        message=f"{folder} cannot be written.",
-        fix=f"chmod u+rwx {shlex.quote(str(existing))}" if existing.is_dir() else command,
-    )
+    if existing.is_dir():
+        message, command = f"{folder} cannot be written.", ["chmod", "u+rwx", str(existing)]
+    else:
+        message = f"{folder} cannot be written: {existing} is no folder."
+        command = ["mv", str(existing), f"{existing}.old"]
+    return Check(name=name, status=Status.FAILED, message=message, fix=shlex.join(command))
 
 
 def _environment(settings: Settings) -> Iterator[Check]:
@@ -103,12 +104,18 @@ def _environment(settings: Settings) -> Iterator[Check]:
     try:
         environment = all_environments().get(name)
     except SkillyardError as error:
-        fix = f"skillyard env create {name}" if name_problem(name) is None else "skillyard env none"
-        yield Check(name="environment", status=Status.FAILED, message=error.message, fix=fix)
+        yield Check(name="environment", status=Status.FAILED, message=error.message, fix=_environment_fix(name))
         return
     yield _ok("environment", f"{name} ({environment.path})")
     for error in environment.files.errors:
         yield Check(name="environment", status=Status.WARNING, message=error.message, fix=error.hint)
+
+
+def _environment_fix(name: str) -> str:
+    if name_problem(name) is None:
+        return f"skillyard env create {name}"
+    variable = f"{ENV_PREFIX}{ACTIVE.upper()}"
+    return f"unset {variable}" if os.environ.get(variable) == name else "skillyard env none"
 
 
 def _named_folders(settings: Settings) -> Iterator[Check]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillyard.app.libraries import reach
-from skillyard.delivery.apply import Outcome, apply
+from skillyard.delivery.apply import Outcome, apply_plan
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan
 from skillyard.delivery.target import SHARED_AGENT, Target, agent_targets, folder_target, root_targets
@@ -102,7 +102,7 @@ class Carried:
 
 def carry_out(plan: Plan, settings: "Settings", *, dry_run: bool) -> Carried:
     """Do what a plan says, unless this is a dry run."""
-    return Carried(plan=plan, outcome=None if dry_run else apply(plan, home=settings.home))
+    return Carried(plan=plan, outcome=None if dry_run else apply_plan(plan, home=settings.home))
 
 
 def _agents_here(scope: Scope, machine: Machine) -> list[str]:

@@ -1,6 +1,5 @@
 """One skill of a library, read whole: what `show` prints and the server answers."""
 
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,11 +8,12 @@ from typing import Any
 from skillyard.app.findings import about, findings_of
 from skillyard.errors import InputError, NotFoundError
 from skillyard.library.regular import read_regular
-from skillyard.library.switches import Disabled, WithSwitches
+from skillyard.library.switches import Disabled, WithSwitches, switched_off
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.library import Layered, Library, SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
 from skillyard.skill.models import Finding, Severity, SkillDocument
+from skillyard.skill.names import nearest_name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,13 +62,9 @@ def find_entry(library: Library, wanted: str) -> SkillEntry:
                 hint=problem.findings[0].fix if problem.findings else "",
                 details={"findings": [finding.as_dict() for finding in findings_of(problem)]},
             )
-    for disabled in disabled_in(library):
-        if folded in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
-            raise NotFoundError(
-                f"The skill {disabled.entry.id!r} is switched off {disabled.by.where}.",
-                hint=f"Turn it on: {disabled.by.undo}",
-                details={"skill": wanted},
-            )
+    off = switched_off(wanted, disabled_in(library))
+    if off is not None:
+        raise off
     near = _near(folded, [entry.id for entry in catalog.entries])
     hint = f"Did you mean {near!r}?" if near else "`skillyard list` shows what is there."
     raise NotFoundError(f"There is no skill {wanted!r} here.", hint=hint, details={"skill": wanted})
@@ -76,9 +72,8 @@ def find_entry(library: Library, wanted: str) -> SkillEntry:
 
 def _near(folded: str, ids: Sequence[str]) -> str:
     """The id that is most likely meant: one that looks alike, else one that starts with or holds the word."""
-    alike = difflib.get_close_matches(folded, ids, n=1)
     holding = [key for key in ids if folded and folded in key.casefold()]
-    return next(iter([*alike, *sorted(holding, key=lambda key: key.casefold().index(folded))]), "")
+    return nearest_name(folded, ids) or min(holding, key=lambda key: key.casefold().index(folded), default="")
 
 
 def read_skill(library: Library, wanted: str) -> SkillView:

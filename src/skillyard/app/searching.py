@@ -6,11 +6,14 @@ from typing import Final, NamedTuple
 
 from skillyard.errors import SkillyardError
 from skillyard.library.loader import YOUNG_NS
-from skillyard.search.index import Document, Index
+from skillyard.search.index import MAX_BODY, Document, Index
 from skillyard.skill.library import Library, SkillEntry
+from skillyard.skill.limits import MIB
 
 MAX_WITH_BODIES: Final = 2_000
 """Up to so many skills their bodies are searched too; reading more would make a person wait."""
+MAX_KEPT: Final = 16 * MIB
+"""Characters of bodies that are kept to be searched; of the skills after that only names and descriptions are."""
 
 
 class Match(NamedTuple):
@@ -55,10 +58,12 @@ class SkillSearch:
 
     def _look_again(self, before: _Shelf) -> _Shelf:
         entries = self._library.catalog().entries
-        if len(entries) > MAX_WITH_BODIES:
-            texts = {entry.id: _Text(entry, (), "") for entry in entries}
-        else:
-            texts = {entry.id: self._text(entry, before.texts.get(entry.id)) for entry in entries}
+        room = MAX_KEPT if len(entries) <= MAX_WITH_BODIES else 0
+        texts: dict[str, _Text] = {}
+        for entry in entries:
+            text = self._text(entry, before.texts.get(entry.id)) if room > 0 else _Text(entry, (), "")
+            texts[entry.id] = text
+            room -= len(text.body)
         if texts == before.texts:
             return before
         documents = (Document(key, text.entry.name, text.entry.description, text.body) for key, text in texts.items())
@@ -86,4 +91,4 @@ def _body(library: Library, entry: SkillEntry) -> str:
         document = library.read(entry).document
     except (OSError, SkillyardError):
         return ""
-    return document.body if document else ""
+    return document.body[:MAX_BODY] if document else ""

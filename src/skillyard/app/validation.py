@@ -17,6 +17,8 @@ from skillyard.skill.limits import MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, Parsed, Profile, Severity, has_errors
 from skillyard.skill.references import reference_findings
 
+MAX_TREE_FOLDERS: Final = 100_000
+"""Folders that a search through a tree looks into."""
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _NOTHING: Final = Parsed(document=None, findings=())
 
@@ -49,7 +51,7 @@ class TreeSearch(NamedTuple):
 
     files: tuple[Path, ...]
     unreadable: tuple[Report, ...]
-    """Folders that could not be looked into."""
+    """Folders that could not be looked into, and that there are too many."""
 
 
 def validate_path(path: Path, profile: Profile, *, references: bool = True) -> Report:
@@ -94,7 +96,12 @@ def search_tree(tree: Path) -> TreeSearch:
     found: list[Path] = []
     unreadable: list[Report] = []
     waiting = [os.fspath(tree)]
+    visited = 0
     while waiting:
+        if visited == MAX_TREE_FOLDERS:
+            unreadable.append(_too_many_folders(tree))
+            break
+        visited += 1
         folder = waiting.pop()
         try:
             with os.scandir(folder) as scan:
@@ -151,6 +158,16 @@ def _pointing_below(path: Path, report: Report) -> Report:
 def _unreadable_folder(folder: str, error: OSError) -> Report:
     finding = unreadable(f"The folder cannot be read: {error.strerror}.", f"Check it: ls -ld {folder!r}")
     return _report(folder, Path(folder).name, _NOTHING, (finding,))
+
+
+def _too_many_folders(tree: Path) -> Report:
+    finding = Finding(
+        code="too-many-folders",
+        severity=Severity.ERROR,
+        message=f"There are more than {MAX_TREE_FOLDERS:,} folders; the others were not looked into.",
+        fix="Name the folders that hold skills, each by itself.",
+    )
+    return _report(str(tree), tree.name, _NOTHING, (finding,))
 
 
 def _report(path: str, skill_id: str, parsed: Parsed, *more: Sequence[Finding]) -> Report:

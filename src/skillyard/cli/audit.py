@@ -12,7 +12,7 @@ from skillyard.app.auditing import audit_machine, skill_id
 from skillyard.cli.options import Agents
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
-from skillyard.cli.text import BAD, FAINT, GOOD, STYLES, count, hanging, print_rows, styled
+from skillyard.cli.text import BAD, FAINT, GOOD, MAX_SHOWN, STYLES, count, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.library.agents import find_agent
 from skillyard.library.audit_model import AgentView, Issue, Unseen
@@ -67,7 +67,7 @@ def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
     width = max((len(issue.code) for issue in issues), default=0)
     indent = " " * (width + 4)
     text = styled()
-    for issue in issues:
+    for issue in issues[:MAX_SHOWN]:
         text.append(f"\n{_MARKS[issue.severity]} {issue.code:<{width}}  ", STYLES[issue.severity])
         text.append(f"{hanging(console, inline(issue.message), indent)}\n")
         if issue.path:
@@ -75,6 +75,7 @@ def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
         if issue.fix:
             text.append(f"{indent}fix: {inline(issue.fix)}\n", GOOD)
     console.print(text, soft_wrap=True)
+    print_more(console, len(issues), "issue")
     counts = {
         severity: sum(issue.severity is severity for issue in issues)
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)

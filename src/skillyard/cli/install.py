@@ -9,8 +9,15 @@ from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills,
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.plan_text import print_carried, print_checked
 from skillyard.config.load import load_settings
-from skillyard.delivery import check as check_installed
-from skillyard.delivery import fetch, parse_source, plan_add, plan_adopt, plan_remove, plan_update
+from skillyard.delivery import (
+    check_installed,
+    fetch_source,
+    parse_source,
+    plan_add,
+    plan_adopt,
+    plan_remove,
+    plan_update,
+)
 from skillyard.delivery.check import Status
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.merge import Favor
@@ -51,7 +58,7 @@ def add(
     targets = install_targets(where, settings, machine, copy=copy)
     wanted = parse_source(source, cwd=machine.cwd, digest=digest)
     with sink_of(context).busy(f"Installing from {source}"):
-        fetched = fetch(wanted, limits=DownloadLimits(allow_http=allow_http), only=skill or ())
+        fetched = fetch_source(wanted, limits=DownloadLimits(allow_http=allow_http), only=skill or ())
         plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
         carried = carry_out(plan, settings, dry_run=dry_run)
     return _answer(context, carried)

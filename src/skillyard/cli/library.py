@@ -12,7 +12,7 @@ from skillyard.app.searching import SkillSearch
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.text import BAD, FAINT, count, findings_text, hanging, print_rows, styled
+from skillyard.cli.text import BAD, FAINT, MAX_SHOWN, count, findings_text, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.library.switches import Disabled
 from skillyard.skill.library import Catalog, Problem, Shadowed
@@ -106,15 +106,18 @@ def _print_catalog(console: "Console", catalog: Catalog, disabled: Sequence[Disa
         console.print(styled((inline(source), "bold"), (f"  {count(len(entries), 'skill')}", FAINT)), soft_wrap=True)
         print_rows(console, [(f"  {entry.id}", one_line(entry.description)) for entry in entries])
     _print_problems(console, catalog.problems)
-    for entry, by in catalog.shadowed:
+    for entry, by in catalog.shadowed[:MAX_SHOWN]:
         line = f"{inline(entry.id)} in {inline(entry.source)} is hidden by the one in {inline(by.source)}."
         console.print(hanging(console, line, ""), soft_wrap=True)
-    for entry, by in disabled:
+    print_more(console, len(catalog.shadowed), "hidden skill")
+    for entry, by in disabled[:MAX_SHOWN]:
         line = f"{inline(entry.id)} in {inline(entry.source)} is switched off. Turn it on: {inline(by.undo)}"
         console.print(hanging(console, line, ""), soft_wrap=True)
+    print_more(console, len(disabled), "skill that is switched off")
 
 
 def _print_problems(console: "Console", problems: Sequence[Problem]) -> None:
-    for problem in problems:
+    for problem in problems[:MAX_SHOWN]:
         title = styled(("✗ ", BAD), (inline(problem.id), "bold"), "  ", (inline(problem.location), FAINT), "\n")
         console.print(title + findings_text(findings_of(problem), console=console), end="", soft_wrap=True)
+    print_more(console, len(problems), "problem")

@@ -76,7 +76,8 @@ def _print_action(console: Console, action: Action, *, is_dry_run: bool) -> None
     if action.act is Act.ADOPT:
         _print_prose(console, _origin(action))
     if action.fix:
-        console.print(Text(f"{_INDENT}fix: {action.fix}", GOOD), soft_wrap=True)
+        fix = hanging(console, f"fix: {one_line(action.fix)}", _INDENT)
+        console.print(Text(f"{_INDENT}{fix}", GOOD), soft_wrap=True)
     for label, links in (("link", action.links), ("unlink", action.unlinks if action.act not in BLOCKED else ())):
         for link in links:
             console.print(Text(f"{_INDENT}{label} {one_line(str(link))}", FAINT), soft_wrap=True)
@@ -86,7 +87,7 @@ def _print_action(console: Console, action: Action, *, is_dry_run: bool) -> None
         if finding.severity is not Severity.INFO and finding.message not in action.reason
     ]
     if told:
-        console.print(findings_text(told, indent=_INDENT), end="", soft_wrap=True)
+        console.print(findings_text(told, indent=_INDENT, console=console), end="", soft_wrap=True)
     for conflict in action.conflicts:
         _print_conflict(console, action, conflict)
     if is_dry_run and action.diff and not action.conflicts:

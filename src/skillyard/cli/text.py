@@ -16,6 +16,8 @@ STYLES: Final = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severit
 GOOD: Final = "green"
 BAD: Final = "bold red"
 FAINT: Final = "dim"
+MAX_SHOWN: Final = 200
+"""So many things of one kind are printed in full: nobody reads on, and printing takes longer than finding."""
 GAP: Final = 2
 """Blanks between two columns."""
 _PLACE: Final = 14
@@ -71,7 +73,7 @@ def wrapped(message: str, width: int, indent: str = "") -> str:
     return f"\n{indent}".join(lines).replace(_KEPT_BLANK, " ")
 
 
-def findings_text(findings: Iterable[Finding], *, indent: str = "  ", console: "Console | None" = None) -> "Text":
+def findings_text(findings: Iterable[Finding], *, console: "Console", indent: str = "  ") -> "Text":
     """Each finding with its place, what it says and how to fix it; wrapped for a console that is a terminal."""
     text = styled()
     after = f"{indent}{'':<8}{'':<{_PLACE}} "
@@ -80,7 +82,7 @@ def findings_text(findings: Iterable[Finding], *, indent: str = "  ", console: "
         message = f"{one_line(finding.message)}  [{finding.code}]"
         fix = one_line(finding.fix)
         text.append(f"{indent}{finding.severity.value:<8}", STYLES[finding.severity])
-        if console is not None and console.is_terminal:
+        if console.is_terminal:
             # A place wider than its column has a line of its own.
             text.append(f"{place:<{_PLACE}} " if len(place) <= _PLACE else f"{place}\n{after}")
             message, fix = hanging(console, message, after), hanging(console, fix, after)
@@ -91,6 +93,12 @@ def findings_text(findings: Iterable[Finding], *, indent: str = "  ", console: "
         if fix:
             text.append(f"{indent}{'fix':<8}{'':<{_PLACE}} {fix}\n", GOOD)
     return text
+
+
+def print_more(console: "Console", total: int, noun: str) -> None:
+    """How many of these are not shown, if there are more than are."""
+    if total > MAX_SHOWN:
+        console.print(styled((f"… and {count(total - MAX_SHOWN, f'more {noun}')}; --json shows all.", FAINT)))
 
 
 def place_of(finding: Finding) -> str:

@@ -12,19 +12,19 @@ from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import FAINT, print_rows
 from skillyard.config.load import load_settings
-from skillyard.delivery import restore as restore_item
+from skillyard.delivery import restore_item
 from skillyard.delivery.trash import BrokenItem, Trash, TrashItem
 
 
 def restore(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A skill's id (the one last removed), or its name in the trash.")
+        str, typer.Argument(metavar="NAME", help="A skill's id (the one that went last), or its name in the trash.")
     ] = "",
 ) -> Answer:
-    """Put a removed skill back.
+    """Put a removed or replaced skill back.
 
-    Or a replaced one. Its links and its entry in the lock come back too, and what is there now goes to the trash
-    instead. Without a name: what is in the trash, last in first.
+    Its links and its entry in the lock come back too. What is there now changes places with it and goes to the
+    trash. Without a name: what is in the trash, last in first.
     """
     trash = Trash(load_settings().home)
     if not name:
@@ -52,8 +52,11 @@ def _listing(items: Sequence[TrashItem | BrokenItem]) -> Answer:
     return Answer(
         document={"trash": [_row(item) for item in items]},
         text=lambda console: print_rows(
-            console, [(row["name"], row["path"] or f"broken: {row['problem']}") for row in map(_row, items)]
+            console,
+            [(row["name"], row["path"] or f"broken: {row['problem']}") for row in map(_row, items)],
+            cut=False,
         ),
+        remarks=() if items else ("The trash is empty.",),
     )
 
 

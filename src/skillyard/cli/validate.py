@@ -11,7 +11,7 @@ from skillyard.app.loading import require_there
 from skillyard.app.validation import Report, search_tree, summary_of, validate_found, validate_path
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import inline
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, styled
+from skillyard.cli.text import BAD, FAINT, GOOD, MAX_SHOWN, count, findings_text, print_more, styled
 from skillyard.skill.models import Profile
 
 if TYPE_CHECKING:
@@ -64,11 +64,12 @@ def _reports(
 
 
 def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int], *, brief: bool) -> None:
-    for report in reports:
-        if brief and report.valid and not report.findings:
-            continue
+    told = [report for report in reports if not brief or report.findings]
+    shown = told if len(told) <= MAX_SHOWN else sorted(told, key=lambda report: report.valid)[:MAX_SHOWN]
+    for report in shown:
         mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
         title = styled(mark, (inline(report.id or report.name), "bold"), "  ", (inline(report.path), FAINT), "\n")
         console.print(title + findings_text(report.findings, console=console), end="", soft_wrap=True)
+    print_more(console, len(told), "skill")
     total = count(summary["checked"], "skill")
     console.print(f"{total} checked: {summary['valid']:,} valid, {summary['invalid']:,} invalid.", soft_wrap=True)

@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,8 +15,14 @@ from skillyard.errors import InputError, NotAllowedError, NotFoundError
 SPELLINGS: Final = {"activeEnvironment": "active_environment"}
 """Other spellings of a key that files may use."""
 
-MAX_BYTES: Final = 1_000_000
+MAX_BYTES: Final = 256 * 1024
 """Of a configuration file."""
+
+MAX_KEY_DEPTH: Final = 64
+_DEEP_KEY: Final = re.compile(
+    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{MAX_KEY_DEPTH}}}"""
+)
+"""A dotted key that the parser would take quadratic time for."""
 
 PATH_KEYS: Final = frozenset({"home", "document_root", "roots"})
 PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "roots")
@@ -28,7 +35,7 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
     if text is None:
         return {}
     values: dict[str, Any] = {}
-    for written, value in _table(text, path).items():
+    for written, value in parse_toml(text, path).items():
         key = known_key(written, keys=keys, file=path)
         if key in values:
             raise InputError(
@@ -64,8 +71,11 @@ def _read_text(path: Path) -> str | None:
         ) from error
 
 
-def _table(text: str, path: Path) -> dict[str, Any]:
+def parse_toml(text: str, path: Path) -> dict[str, Any]:
+    """The table in a TOML file; what is wrong with it is an error that names the file."""
     try:
+        if _DEEP_KEY.search(text):
+            raise ValueError(f"a key has more than {MAX_KEY_DEPTH} parts")
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(
@@ -148,7 +158,7 @@ def write_key(path: Path, key: str, value: object | None) -> bool:
     import tomlkit  # noqa: PLC0415 -- only editing needs it
 
     text = _read_text(path) or ""
-    _table(text, path)  # says what is wrong in plainer words than the editing parser
+    parse_toml(text, path)  # says what is wrong in plainer words than the editing parser
     document = tomlkit.parse(text)
     spelling = next((word for word, name in SPELLINGS.items() if name == key and word in document), key)
     if value is not None:

@@ -31,7 +31,10 @@ def project_config_file() -> Path:
 
 def is_inside(folder: Path, path: Path) -> bool:
     """Whether a path is the folder or below it, by where links lead: a link could name any place."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    try:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+    except ValueError:  # a NUL, which no path can have
+        return False
 
 
 def _xdg(variable: str, fallback: str) -> Path:

@@ -1,27 +1,27 @@
 """Delivery: skills from a source into the folders that agents read, and what becomes of them there.
 
 Every change is a plan first (`plan_add`, `plan_remove`, `plan_update`, `plan_adopt`) and is carried out by
-`apply`; `check` and `restore` complete the circle.
+`apply_plan`; `check_installed` and `restore_item` complete the circle.
 """
 
 from skillyard.delivery.add import plan_add
 from skillyard.delivery.adopt import plan_adopt
-from skillyard.delivery.apply import apply
-from skillyard.delivery.check import check
-from skillyard.delivery.fetch import fetch
+from skillyard.delivery.apply import apply_plan
+from skillyard.delivery.check import check_installed
+from skillyard.delivery.fetch import fetch_source
 from skillyard.delivery.remove import plan_remove
-from skillyard.delivery.restore import restore
+from skillyard.delivery.restore import restore_item
 from skillyard.delivery.source_text import parse_source
 from skillyard.delivery.update import plan_update
 
 __all__ = [
-    "apply",
-    "check",
-    "fetch",
+    "apply_plan",
+    "check_installed",
+    "fetch_source",
     "parse_source",
     "plan_add",
     "plan_adopt",
     "plan_remove",
     "plan_update",
-    "restore",
+    "restore_item",
 ]

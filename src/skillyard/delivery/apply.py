@@ -1,6 +1,5 @@
 """Carrying a plan out, one skill at a time, each whole or not at all."""
 
-import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,14 +8,16 @@ from pathlib import Path
 
 from skillyard.delivery.depot import Depot
 from skillyard.delivery.guard import only_writer
+from skillyard.delivery.leftovers import put_right
 from skillyard.delivery.links import make_link
 from skillyard.delivery.lock import Lock, read_lock, write_lock
 from skillyard.delivery.look import Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan, blocked
+from skillyard.delivery.prune import prune, remember
 from skillyard.delivery.trash import Trash, TrashItem
 from skillyard.errors import SkillyardError, UnavailableError
-from skillyard.library.disk import swap_folder, write_folder
+from skillyard.library.disk import discard_folder, swap_folder, write_folder
 from skillyard.skill.bundle import Bundle
 
 
@@ -30,14 +31,16 @@ class Outcome:
     trashed: tuple[TrashItem, ...] = ()
 
 
-def apply(plan: Plan, *, home: Path) -> Outcome:
+def apply_plan(plan: Plan, *, home: Path) -> Outcome:
     """Do what the plan says. What changed since it was made is left alone and reported, the rest is done."""
     depot, trash = Depot(home), Trash(home)
     done: list[Action] = []
     left = list(plan.blocked)
     by_place = sorted(plan.changes, key=lambda action: str(action.place.lock))
-    for place, actions in groupby(by_place, key=lambda action: action.place):
+    for place, group in groupby(by_place, key=lambda action: action.place):
+        actions = list(group)
         with only_writer(place, home), _kept_lock(place) as kept:
+            put_right(place, kept.lock, {action.path.parent for action in actions}, trash)
             for action in actions:
                 seen = look_at(action.path)
                 if seen.mark != action.seen or kept.lock.at(place.relative(action.path)) != action.before:
@@ -50,6 +53,8 @@ def apply(plan: Plan, *, home: Path) -> Outcome:
                 else:
                     kept.lock = _written_down(action, kept.lock)
                     done.append(action)
+            remember(place, kept.lock, home)
+    prune(home)
     return Outcome(done=tuple(done), left=tuple(left), trashed=tuple(trash.added))
 
 
@@ -102,6 +107,8 @@ class _Performing:
         Whatever step it stops at, doing the same again finishes it.
         """
         action = self.action
+        if action.before is not None:  # what gives way may be wanted back for a while
+            self.depot.refresh(action.before.digest)
         if action.pristine is not None:
             self.depot.keep(action.pristine)
         for path in action.unlinks:
@@ -141,7 +148,7 @@ class _Performing:
         if old is None:
             return
         if look_at(old) == self.seen:
-            shutil.rmtree(old, ignore_errors=True)
+            discard_folder(old)
         else:  # somebody saved something there until the last moment
             self.trash.move(old, was=path, place=place, entry=before)
 

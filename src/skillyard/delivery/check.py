@@ -63,7 +63,7 @@ class Checked:
         }
 
 
-def check(targets: Sequence[Target], *, home: Path, named: bool = False) -> tuple[Checked, ...]:
+def check_installed(targets: Sequence[Target], *, home: Path, named: bool = False) -> tuple[Checked, ...]:
     """Every skill that the locks of these folders name, and every skill in the folders that none names.
 
     Folders that are only found when they are `named` are named in the fixes too.

@@ -9,12 +9,12 @@ from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
 from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
 from skillyard.delivery.fetch_url import fetch_index, fetch_url
-from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill, UnknownSkillError, gather
+from skillyard.delivery.fetched import Fetched, FetchedItem, FetchedSkill, OtherSkill, RefusedSkill, gather
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UsageError
 
 
-def fetch(source: Source, *, limits: DownloadLimits | None = None, only: Collection[str] = ()) -> Fetched:
+def fetch_source(source: Source, *, limits: DownloadLimits | None = None, only: Collection[str] = ()) -> Fetched:
     """All skills of a source, or those whose id, name or folder is in `only`. Nothing is written.
 
     A skill that cannot be installed is in `refused` with its findings; the others are not affected.
@@ -47,8 +47,6 @@ def fetch_again(
     for tree, wanted in trees.items():
         try:
             items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], limits)}
-        except UnknownSkillError:
-            items = {}
         except SkillyardError as error:
             found.update(dict.fromkeys(wanted, error))
             continue
@@ -68,13 +66,14 @@ def _items_again(
         for source in sources:
             yield from fetch_folder(source) if (Path(source.location) / source.subpath).is_dir() else ()
     else:
-        yield from _items(tree, limits, [folder for folder in folders if folder])
+        items = _items(tree, limits, [folder for folder in folders if folder])
+        yield from (item for item in items if not isinstance(item, OtherSkill))
 
 
 def _moved(source: Source, skill_id: str, limits: DownloadLimits) -> FetchedSkill | SkillyardError:
     """The skill of that id wherever the source has it now."""
     try:
-        skills = fetch(source.tree, limits=limits, only=[skill_id]).skills
+        skills = fetch_source(source.tree, limits=limits, only=[skill_id]).skills
     except NotFoundError:
         skills = ()
     except SkillyardError as error:
@@ -97,7 +96,7 @@ def _pinned(
     return replace(item, source=replace(item.source, digest=digest))
 
 
-def _items(source: Source, limits: DownloadLimits, only: Collection[str]) -> Iterator[FetchedSkill | RefusedSkill]:
+def _items(source: Source, limits: DownloadLimits, only: Collection[str]) -> Iterator[FetchedItem]:
     match source.kind:
         case SourceKind.FOLDER:
             return fetch_folder(source)

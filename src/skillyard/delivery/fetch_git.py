@@ -8,13 +8,14 @@ from typing import Final
 from skillyard.delivery.discover import skill_folders
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetched import (
+    FetchedItem,
     FetchedSkill,
+    OtherSkill,
     RefusedSkill,
     check_source_size,
     installed_name,
     is_wanted,
     take_in,
-    unknown_skill,
 )
 from skillyard.delivery.git import Repository, TreeFile, fetched_repository
 from skillyard.delivery.source import Source, check_reachable
@@ -42,9 +43,7 @@ from skillyard.skill.paths import printable
 _LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
 
 
-def fetch_git(
-    source: Source, limits: DownloadLimits, *, only: Collection[str]
-) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_git(source: Source, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
     """The skills of a commit, or of one folder of it; only those asked for are read whole."""
     with _opened(source, limits) as repository:
         files = repository.files()
@@ -55,7 +54,10 @@ def fetch_git(
                 details={"field": "source", "value": source.subpath},
             )
         candidates = _candidates(source, files, source.subpath)
-        yield from _read(source, repository, _wanted(source, candidates, repository, only) if only else candidates)
+        if only:
+            candidates, others = _sorted_out(candidates, repository, only)
+            yield from others
+        yield from _read(source, repository, candidates)
 
 
 def fetch_git_folders(
@@ -155,26 +157,25 @@ def _candidates(source: Source, files: Sequence[TreeFile], within: str) -> list[
     return list(by_folder.values())
 
 
-def _wanted(
-    source: Source, candidates: Sequence[_Candidate], repository: Repository, only: Collection[str]
-) -> list[_Candidate]:
-    """Those asked for by folder or by the name in their skill file, which alone is read to tell."""
+def _sorted_out(
+    candidates: Sequence[_Candidate], repository: Repository, only: Collection[str]
+) -> tuple[list[_Candidate], list[OtherSkill]]:
+    """Those asked for by folder or by the name in their skill file, which alone is read to tell; and the others."""
     named = [candidate for candidate in candidates if candidate.skill_file is not None]
     texts = repository.contents([candidate.skill_file for candidate in named if candidate.skill_file])
     names = {
         candidate.folder: summarize(text, folder=candidate.name).name
         for candidate, text in zip(named, texts, strict=True)
     }
-    wanted = [
-        candidate
-        for candidate in candidates
-        if is_wanted(only, candidate.folder, candidate.name, names.get(candidate.folder, candidate.name))
-    ]
-    if not wanted:
-        raise unknown_skill(
-            source, only, {installed_name(names.get(item.folder, ""), item.name) for item in candidates}
-        )
-    return wanted
+    wanted: list[_Candidate] = []
+    others: list[OtherSkill] = []
+    for candidate in candidates:
+        name = names.get(candidate.folder, "")
+        if is_wanted(only, candidate.folder, candidate.name, name or candidate.name):
+            wanted.append(candidate)
+        else:
+            others.append(OtherSkill(id=installed_name(name, candidate.name)))
+    return wanted, others
 
 
 def _pointer_findings(files: Sequence[BundleFile]) -> Iterator[Finding]:

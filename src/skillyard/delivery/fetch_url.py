@@ -10,7 +10,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from skillyard.delivery.download import Download, DownloadLimits, download
 from skillyard.delivery.fetch_folder import archive_skill
-from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, is_wanted, refusal, take_in, unknown_skill
+from skillyard.delivery.fetched import FetchedItem, FetchedSkill, OtherSkill, RefusedSkill, is_wanted, refusal, take_in
 from skillyard.delivery.source import Source, SourceKind, is_digest
 from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.skill.archive import looks_like_archive
@@ -30,9 +30,7 @@ _SHOWN_PATHS: Final = 5
 _FILE_OF_A_SKILL: Final = re.compile(rf"(?<![\w./-])(?:\./)?((?:{'|'.join(STANDARD_FOLDERS)})/[\w./-]*\.\w+)")
 
 
-def fetch_url(
-    source: Source, limits: DownloadLimits, *, only: Collection[str]
-) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_url(source: Source, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
     """What is at a URL, known by its bytes and not by its name."""
     got = download(source.location, limits)
     if looks_like_archive(got.data):
@@ -51,27 +49,22 @@ def fetch_url(
         yield _skill_md(got, source)
 
 
-def fetch_index(
-    source: Source, limits: DownloadLimits, *, only: Collection[str]
-) -> Iterator[FetchedSkill | RefusedSkill]:
+def fetch_index(source: Source, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
     """The skills that a site lists in its discovery index, each checked against the digest given there."""
     got = download(source.location, replace(limits, max_bytes=min(limits.max_bytes, MAX_INDEX_BYTES)))
     yield from _listed(source, got, limits, only=only)
 
 
-def _listed(
-    source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]
-) -> Iterator[FetchedSkill | RefusedSkill]:
-    entries = _entries(source, got.data)
-    names = {name for entry in entries if isinstance(name := entry.get("name"), str)}
-    if only and not any(is_wanted(only, name) for name in names):
-        raise unknown_skill(source, only, names)
-    for position, entry in enumerate(entries):
+def _listed(source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
+    for position, entry in enumerate(_entries(source, got.data)):
         name = entry.get("name")
         if not isinstance(name, str) or not is_valid_name(name):
             yield refusal(str(position), source, "index-entry", f"Entry {position} of the index has no valid name.")
             continue
-        if not is_wanted(only, name) or (source.subpath and source.subpath != name):
+        if source.subpath and source.subpath != name:
+            continue
+        if not is_wanted(only, name):
+            yield OtherSkill(id=name)
             continue
         skill = replace(source, subpath=name)
         try:

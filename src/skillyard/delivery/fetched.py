@@ -1,6 +1,6 @@
 """What fetching a source yields: skills ready to install, and those that are refused."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,16 +10,12 @@ from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleRead
 from skillyard.skill.document import parse
 from skillyard.skill.limits import MIB
 from skillyard.skill.models import Finding, Severity, SkillDocument
-from skillyard.skill.names import is_valid_name, slugify
+from skillyard.skill.names import is_valid_name, nearest_name, slugify
 from skillyard.skill.paths import is_safe_segment, printable
 
 MAX_SOURCE_BYTES: Final = 256 * MIB
 """All skills that are taken from one source at once; they are held in memory."""
 _SHOWN_NAMES: Final = 20
-
-
-class UnknownSkillError(NotFoundError):
-    """The source has skills, but none of those asked for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,6 +42,17 @@ class RefusedSkill:
     id: str
     source: Source
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OtherSkill:
+    """One skill of a source that was not asked for, and therefore not read."""
+
+    id: str
+
+
+FetchedItem = FetchedSkill | RefusedSkill | OtherSkill
+"""What becomes of a skill of a source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,32 +111,26 @@ def is_wanted(names: Collection[str], *spellings: str) -> bool:
     return not names or bool({name.casefold() for name in names} & {word.casefold() for word in spellings})
 
 
-def unknown_skill(source: Source, only: Collection[str], names: Collection[str]) -> UnknownSkillError:
-    """The error that tells which skills there are instead of those asked for."""
-    shown = [printable(name) for name in sorted(names)[:_SHOWN_NAMES]]
-    more = f" and {len(names) - _SHOWN_NAMES:,} more" if len(names) > _SHOWN_NAMES else ""
-    return UnknownSkillError(
-        f"{source} has no skill {' or '.join(map(printable, sorted(only)[:_SHOWN_NAMES]))}.",
-        hint=f"It has: {', '.join(shown)}{more}." if names else "It has no skill at all.",
-        details={"field": "skill", "value": sorted(only), "known": shown},
-    )
+def gather(source: Source, items: Iterable[FetchedItem], *, only: Collection[str]) -> Fetched:
+    """The skills of a source that are asked for; of two that would get the same folder, the first is kept.
 
-
-def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only: Collection[str]) -> Fetched:
-    """The skills of a source that are asked for; of two that would get the same folder, the first is kept."""
+    A name in `only` that no skill goes by is an error: who asked for several must not get some of them in silence.
+    """
     skills: dict[str, FetchedSkill] = {}
     refused: list[RefusedSkill] = []
-    others: set[str] = set()
+    known: set[str] = set()
+    missing = {name.casefold(): name for name in only}
     size = 0
     for item in items:
-        subpath = item.source.subpath
-        spellings = (item.id, subpath, subpath.rpartition("/")[2])
+        spellings = _spellings(item)
+        for spelling in spellings:
+            missing.pop(spelling.casefold(), None)
         if isinstance(item, RefusedSkill):
             if is_wanted(only, *spellings):
                 refused.append(item)
             continue
-        if not is_wanted(only, *spellings, item.name):
-            others.add(item.id)
+        known.add(item.id)
+        if isinstance(item, OtherSkill) or not is_wanted(only, *spellings):
             continue
         first = skills.setdefault(item.id.casefold(), item)
         if first is item:
@@ -137,9 +138,32 @@ def gather(source: Source, items: Iterable[FetchedSkill | RefusedSkill], *, only
             check_source_size(size)
         elif first.bundle.digest != item.bundle.digest:
             refused.append(_duplicate(item, first))
-    if only and not skills and not refused:
-        raise unknown_skill(source, only, others)
+    if missing:
+        raise _unknown_skills(source, sorted(missing.values()), sorted(known))
     return Fetched(source=source, skills=tuple(skills.values()), refused=tuple(refused))
+
+
+def _spellings(item: FetchedItem) -> tuple[str, ...]:
+    """What a skill may be asked for by: its id, its folder in the source, its name."""
+    if isinstance(item, OtherSkill):
+        return ()
+    subpath = item.source.subpath
+    named = (item.name,) if isinstance(item, FetchedSkill) else ()
+    return (item.id, subpath, subpath.rpartition("/")[2], *named)
+
+
+def _unknown_skills(source: Source, missing: Sequence[str], known: Sequence[str]) -> NotFoundError:
+    """The error that tells which skills there are, and which of them may have been meant."""
+    nearest = dict.fromkeys(nearest_name(name.casefold(), known) for name in missing[:_SHOWN_NAMES])
+    near = [printable(name) for name in nearest if name]
+    shown = [printable(name) for name in known[:_SHOWN_NAMES]]
+    more = f" and {len(known) - _SHOWN_NAMES:,} more" if len(known) > _SHOWN_NAMES else ""
+    meant = f"Did you mean {' and '.join(map(repr, near))}? " if near else ""
+    return NotFoundError(
+        f"{source} has no skill {' or '.join(map(printable, missing[:_SHOWN_NAMES]))}; nothing was installed.",
+        hint=f"{meant}It has: {', '.join(shown)}{more}." if known else "It has no skill at all.",
+        details={"field": "skill", "value": list(missing), "known": shown, "nearest": near},
+    )
 
 
 def check_source_size(size: int) -> None:

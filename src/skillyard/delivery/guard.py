@@ -15,7 +15,7 @@ from skillyard.errors import UnavailableError
 @contextmanager
 def only_writer(place: LockPlace, home: Path) -> Generator[None]:
     """Wait until no other Skillyard process changes this place, then hold it."""
-    with _lock_file(place, home) as stream:
+    with _opened(guard_file(place, home)) as stream:
         if sys.platform == "win32":
             import msvcrt  # noqa: PLC0415 -- exists there only
 
@@ -28,9 +28,17 @@ def only_writer(place: LockPlace, home: Path) -> Generator[None]:
         yield
 
 
-def _lock_file(place: LockPlace, home: Path) -> BinaryIO:
+def guard_file(place: LockPlace, home: Path) -> Path:
+    """The file that stands for a place in Skillyard's home."""
     name = hashlib.sha256(os.fsencode(os.path.realpath(place.lock))).hexdigest()[:32]
-    path = home / "locks" / f"{name}.lock"
+    return guard_folder(home) / f"{name}.lock"
+
+
+def guard_folder(home: Path) -> Path:
+    return home / "locks"
+
+
+def _opened(path: Path) -> BinaryIO:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return path.open("ab")

@@ -58,6 +58,8 @@ class Lock:
 
 def read_lock(place: LockPlace) -> Lock:
     """The lock of a place; an empty one when there is none. A broken one is an error, never overwritten."""
+    if place.lock.exists() and not place.lock.is_file():
+        raise _broken(place, "it cannot be read (it is no plain file)")  # opening a pipe would wait for its writer
     try:
         with place.lock.open("rb") as stream:
             data = stream.read(MAX_LOCK_BYTES + 1)

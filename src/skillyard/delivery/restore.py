@@ -8,6 +8,7 @@ from skillyard.delivery.guard import only_writer
 from skillyard.delivery.links import leads_to, make_link
 from skillyard.delivery.lock import Lock, LockEntry, read_lock, write_lock
 from skillyard.delivery.place import LockPlace
+from skillyard.delivery.prune import remember
 from skillyard.delivery.trash import Trash, TrashItem
 from skillyard.errors import SkillyardError
 
@@ -19,7 +20,7 @@ class Restored:
     """What was there until now; restoring it undoes this."""
 
 
-def restore(name: str, *, home: Path) -> Restored:
+def restore_item(name: str, *, home: Path) -> Restored:
     """Put an item of the trash back where it was, with its links and its entry in the lock.
 
     What is there now goes to the trash with its own entry, so that this can be undone in turn.
@@ -36,6 +37,7 @@ def restore(name: str, *, home: Path) -> Restored:
             lock = lock.having(item.entry)
         _relink(item.place, item.path, current, item.entry)
         write_lock(item.place, lock)
+        remember(item.place, lock, home)
     return Restored(item=item, replaced=replaced)
 
 

@@ -13,7 +13,7 @@ from skillyard.delivery.lock import LockEntry, entry_from_dict, entry_to_dict
 from skillyard.delivery.place import LockPlace
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UnavailableError
 from skillyard.files import replace_file, sync_folder
-from skillyard.library.disk import hidden_beside
+from skillyard.library.disk import discard_folder, draft_beside, hidden_beside, remove_old_drafts
 
 _RECORD: Final = "trash.json"
 _CONTENT: Final = "content"
@@ -103,8 +103,19 @@ class Trash:
             ) from error
         shutil.rmtree(item.content.parent, ignore_errors=True)
 
+    def remove_before(self, moment: float) -> None:
+        """Delete what came here before a moment. What has a broken record is for a person to judge, and stays."""
+        remove_old_drafts(self.folder)
+        for name in self._names():
+            folder = self.folder / name
+            came = (folder / _RECORD).stat().st_mtime
+            unfinished = not os.path.lexists(folder / _CONTENT)
+            if came < moment and (unfinished or isinstance(self._item_or_problem(name), TrashItem)):
+                discard_folder(folder)
+
     def _names(self) -> list[str]:
-        return sorted((path.name for path in self.folder.glob("*-*") if (path / _RECORD).is_file()), reverse=True)
+        names = (path.name for path in self.folder.glob("[0-9]*-*") if (path / _RECORD).is_file())
+        return sorted(names, reverse=True)
 
     def _item_or_problem(self, name: str) -> TrashItem | BrokenItem:
         try:
@@ -183,7 +194,7 @@ def _move(path: Path, to: Path) -> None:
 
 def _copy(path: Path, to: Path) -> None:
     """Copy whatever is at a path; under the new name there is all of it or nothing, even when the machine stops."""
-    unfinished = hidden_beside(to)
+    unfinished = draft_beside(to)
     try:
         if _is_folder(path):
             shutil.copytree(path, unfinished, symlinks=True, copy_function=_copy_file)
@@ -204,7 +215,7 @@ def _is_folder(path: Path) -> bool:
 
 def _delete(path: Path) -> None:
     if _is_folder(path):
-        shutil.rmtree(path, ignore_errors=True)
+        discard_folder(path)
     else:
         path.unlink(missing_ok=True)
 

@@ -5,7 +5,6 @@ checked for each; where an agent's behaviour is not documented the field says so
 claimed about it.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from skillyard.errors import NotFoundError
+from skillyard.skill.names import nearest_name
 
 BASES: Final = {
     "$CLAUDE_CONFIG_DIR": ".claude",
@@ -337,11 +337,11 @@ def find_agent(name: str) -> Agent:
     """The agent of that id or alias, without regard to case."""
     agent = _BY_NAME.get(name.casefold())
     if agent is None:
-        near = difflib.get_close_matches(name.casefold(), _BY_NAME, n=1)
+        near = nearest_name(name.casefold(), _BY_NAME)
         known = ", ".join(agent.id for agent in AGENTS)
         raise NotFoundError(
             f"There is no agent {name!r}.",
-            hint=f"Did you mean {near[0]!r}?" if near else f"The agents are: {known}.",
+            hint=f"Did you mean {near!r}?" if near else f"The agents are: {known}.",
             details={"field": "agent", "value": name},
         )
     return agent

@@ -3,7 +3,6 @@
 import codecs
 import os
 from collections.abc import Iterator
-from difflib import get_close_matches
 from itertools import islice
 from typing import Final
 
@@ -13,6 +12,7 @@ from skillyard.skill.bundle import left_out_part
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.limits import MAX_BUNDLE_FILES, MAX_FILE_BYTES, MAX_PATH_DEPTH
 from skillyard.skill.models import Severity
+from skillyard.skill.names import nearest_name
 from skillyard.skill.paths import path_findings, printable
 
 ASSET_FOLDERS: Final = ("references", "assets", "scripts")
@@ -116,7 +116,7 @@ def _files_below(skill: str, folder: str, depth: int) -> Iterator[str]:
 
 
 def _nearest(path: str, files: list[str]) -> str:
-    near = get_close_matches(path, files, n=1)
+    near = nearest_name(path, files)
     if near:
-        return f"Did you mean {near[0]!r}?"
+        return f"Did you mean {near!r}?"
     return f"It has: {', '.join(files[:10])}." if files else "It has no files beside SKILL.md."

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,6 +18,8 @@ from skillyard.skill.names import is_valid_name
 
 MAX_FILES: Final = 64
 """Markdown files looked at in one folder."""
+MAX_LOOKED_AT: Final = 5_000
+"""Folders and files of one root that are looked at."""
 _SUFFIXES: Final = (".md", ".markdown", ".mdx", ".txt")
 
 
@@ -41,16 +44,22 @@ def find_misfits(root: Path, catalog: Catalog) -> Iterator[Misfit]:
             entries = sorted(scan, key=lambda entry: entry.name)
     except OSError:
         return
-    for entry in entries:
-        if entry.name.startswith("."):
-            continue
+    for entry in islice((entry for entry in entries if _is_odd(entry, taken)), MAX_LOOKED_AT):
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in taken:
-                yield from _in_folder(entry.path)
+            yield from _in_folder(entry.path)
         elif entry.name in SKILL_FILE_NAMES:
             yield from _in_root(entry.path)
-        elif _is_candidate(entry.name):
+        else:
             yield from _loose(entry.path)
+
+
+def _is_odd(entry: "os.DirEntry[str]", taken: set[str]) -> bool:
+    """Whether something in a root may be meant as a skill although it is none."""
+    if entry.name.startswith("."):
+        return False
+    if entry.is_dir(follow_symlinks=False):
+        return entry.name not in taken
+    return entry.name in SKILL_FILE_NAMES or _is_candidate(entry.name)
 
 
 def _in_folder(folder: str) -> Iterator[Misfit]:

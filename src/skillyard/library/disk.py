@@ -6,6 +6,7 @@ import re
 import shutil
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,7 @@ DRAFT_PREFIX: Final = ".skillyard-"
 """Folders of this name are being written, or were when the machine stopped."""
 
 _DRAFT_NAME: Final = re.compile(rf"{re.escape(DRAFT_PREFIX)}[0-9a-f]{{16}}")
+_OLD_NAME: Final = re.compile(r"\.(?P<name>.+)\.old-[0-9a-f]{8}", re.DOTALL)
 _DRAFT_SECONDS: Final = 3600
 """A draft that is older will never be finished."""
 _MAX_ENTRIES: Final = 10 * MAX_BUNDLE_FILES
@@ -88,8 +90,46 @@ def swap_folder(bundle: Bundle, path: Path) -> Path | None:
 
 
 def hidden_beside(path: Path) -> Path:
-    """A free name next to a folder for what gives way to another; no later write clears it away."""
+    """A free name next to a folder for all of it while it gives way; no later write clears it away."""
     return path.with_name(f".{path.name}.old-{os.urandom(4).hex()}")
+
+
+def left_beside(parent: Path) -> list[tuple[Path, Path]]:
+    """The folders under such names in a folder, latest first, each with the path that it had."""
+    found: list[tuple[int, Path, Path]] = []
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            match = _OLD_NAME.fullmatch(entry.name)
+            if match and entry.is_dir(follow_symlinks=False):
+                found.append((entry.stat(follow_symlinks=False).st_ctime_ns, Path(entry.path), parent / match["name"]))
+    return [(old, path) for _, old, path in sorted(found, reverse=True)]
+
+
+def draft_beside(path: Path) -> Path:
+    """A free name next to a path for what is not whole: some later write clears it away if nobody else does."""
+    return path.with_name(f"{DRAFT_PREFIX}{os.urandom(8).hex()}")
+
+
+def discard_folder(folder: Path) -> None:
+    """Removes a folder; what a crash leaves of it has the name of a draft."""
+    draft = draft_beside(folder)
+    with suppress(OSError):
+        folder.rename(draft)
+        _discard(draft)
+
+
+def remove_old_drafts(parent: Path) -> None:
+    """Removes what was never finished in a folder and never will be."""
+    for draft in parent.glob(f"{DRAFT_PREFIX}*"):
+        if not _DRAFT_NAME.fullmatch(draft.name):
+            continue
+        try:
+            # Not the time of the last write: a copy has that of what it is a copy of.
+            age = time.time() - draft.lstat().st_ctime
+        except OSError:
+            continue
+        if age > _DRAFT_SECONDS:
+            _discard(draft)
 
 
 class _LimitPassedError(Exception):
@@ -236,8 +276,8 @@ def _write(bundle: Bundle, path: Path, *, replace: bool) -> Path | None:
     target = _absolute(path)
     _check_free(target, replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
-    _remove_old_drafts(target.parent)
-    draft = target.parent / f"{DRAFT_PREFIX}{os.urandom(8).hex()}"
+    remove_old_drafts(target.parent)
+    draft = draft_beside(target)
     draft.mkdir()
     try:
         _write_files(bundle, draft)
@@ -290,18 +330,10 @@ def _taken(target: Path) -> ConflictError:
     )
 
 
-def _remove_old_drafts(parent: Path) -> None:
-    for draft in parent.glob(f"{DRAFT_PREFIX}*"):
-        if not _DRAFT_NAME.fullmatch(draft.name):
-            continue
-        try:
-            age = time.time() - draft.lstat().st_mtime
-        except OSError:
-            continue
-        if age > _DRAFT_SECONDS:
-            _discard(draft)
-
-
-def _discard(folder: Path) -> None:
-    """Removes a folder as far as it goes; what cannot be removed is tried again by a later write."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _discard(draft: Path) -> None:
+    """Removes a draft as far as it goes; what cannot be removed is tried again by a later write."""
+    if draft.is_dir() and not draft.is_symlink():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            draft.unlink()

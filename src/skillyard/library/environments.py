@@ -5,7 +5,6 @@
 """
 
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +21,7 @@ from skillyard.library.loader import Changes, SkillInfo, SkillLoader
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 from skillyard.library.tables import read_table, text_in
 from skillyard.skill.library import Catalog, Problem, SkillEntry
-from skillyard.skill.names import hidden_characters, is_device_name
+from skillyard.skill.names import hidden_characters, is_device_name, nearest_name
 from skillyard.skill.prompt import tool_description_list
 
 FOLDER: Final = "environments"
@@ -127,10 +126,10 @@ class Environments:
         checked = check_environment_name(name)
         names = _names(self.config_dir / FOLDER)
         if checked not in names:
-            near = get_close_matches(checked, names, n=1, cutoff=0.5)
+            near = nearest_name(checked, names)
             raise NotFoundError(
                 f"There is no environment {checked!r}.",
-                hint=f"Did you mean {near[0]!r}?" if near else f"Make it: skillyard env create {checked}",
+                hint=f"Did you mean {near!r}?" if near else f"Make it: skillyard env create {checked}",
                 details={"field": "environment", "value": checked},
             )
         return self._at(checked)

@@ -3,7 +3,7 @@
 import os
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 from typing import Final, cast
@@ -56,6 +56,7 @@ class FolderLibrary:
         self._max_depth = max_depth
         self._index = index_file(index_dir, self.root) if index_dir else None
         self._rows: Rows | None = None
+        self._walk: Walk | None = None
 
     def catalog(self) -> Catalog:
         """What is there now."""
@@ -66,8 +67,16 @@ class FolderLibrary:
             rows = load_rows(self._index, self.root)
         if rows is None or not _unchanged(walk, rows):
             rows = self._refresh(walk, rows)
-        self._rows = rows
+        self._rows, self._walk = rows, walk
         return self._as_catalog(rows, walk)
+
+    def stamps(self) -> dict[str, tuple[int, int, int]]:
+        """How each skill file looked when the last catalog was made, by its location: change time, size and inode."""
+        walk = self._walk
+        if walk is None:
+            return {}
+        numbers = iter(walk.stamps)
+        return dict(zip(self._locations(walk), zip(numbers, numbers, numbers, strict=True), strict=True))
 
     def read(self, entry: SkillEntry) -> Parsed:
         path = entry.location
@@ -116,10 +125,12 @@ class FolderLibrary:
             return skill_id, "", (finding,)
         return summarize(data, folder=skill_id)
 
+    def _locations(self, walk: Walk) -> Iterator[str]:
+        return map(f"{self.root}/".__add__, walk.paths)
+
     def _as_catalog(self, rows: Rows, walk: Walk) -> Catalog:
-        locations = map(f"{self.root}/".__add__, walk.paths)
         labels = repeat(self.label, len(walk.ids))
-        columns = zip(walk.ids, rows.names, rows.descriptions, locations, labels, strict=True)
+        columns = zip(walk.ids, rows.names, rows.descriptions, self._locations(walk), labels, strict=True)
         entries = [_new_entry(SkillEntry, row) for row in columns]
         problems = [Problem(os.path.basename(path), path, self.label, (finding,)) for path, finding in walk.troubles]
         if "" in rows.descriptions:

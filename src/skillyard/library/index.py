@@ -131,13 +131,26 @@ def pack_findings(findings: Sequence[Finding]) -> str:
 
 
 def unpack_findings(text: str) -> tuple[Finding, ...]:
-    if not text:
-        return ()
+    """What is wrong with a skill that cannot be listed; never nothing, even when the index lost it."""
     try:
         items = cast("list[dict[str, object]]", json.loads(text))
-        return tuple(Finding(**{**item, "severity": Severity(str(item["severity"]))}) for item in items)  # pyright: ignore[reportArgumentType]
+        findings = tuple(Finding(**{**item, "severity": Severity(str(item["severity"]))}) for item in items)  # pyright: ignore[reportArgumentType]
     except (ValueError, TypeError, KeyError, RecursionError):
-        return ()
+        findings = ()
+    return findings if findings and all(map(_is_sound, findings)) else (_LOST,)
+
+
+def _is_sound(finding: Finding) -> bool:
+    texts = (finding.code, finding.message, finding.fix, finding.field, finding.file)
+    return all(isinstance(text, str) for text in texts) and isinstance(finding.line, int)  # pyright: ignore[reportUnnecessaryIsInstance] -- anyone may have written the index
+
+
+_LOST: Final = Finding(
+    code="unreadable",
+    severity=Severity.ERROR,
+    message="It cannot be used; what is wrong with it was lost.",
+    fix="`skillyard validate` on its folder says what is wrong.",
+)
 
 
 class _Header(NamedTuple):

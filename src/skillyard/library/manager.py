@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypedDict
 
@@ -11,10 +10,11 @@ from skillyard.errors import InputError, NotFoundError
 from skillyard.library.assets import SCRIPTS, as_text, list_assets, locate_asset, read_asset
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.regular import read_regular
-from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
+from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches, switched_off
 from skillyard.search import Document, Index
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+from skillyard.skill.names import nearest_name
 from skillyard.skill.paths import printable
 
 README: Final = """\
@@ -110,16 +110,12 @@ class SkillsManager:
         for problem in catalog.problems:
             if problem.id.casefold() == name.casefold():
                 return _broken(problem)
-        for disabled in self._library.disabled:
-            if name.casefold() in {disabled.entry.id.casefold(), disabled.entry.name.casefold()}:
-                return NotFoundError(
-                    f"The skill {disabled.entry.id!r} is switched off {disabled.by.where}.",
-                    hint=f"Turn it on: {disabled.by.undo}",
-                    details={"field": "skill", "value": name},
-                )
+        off = switched_off(name, self._library.disabled)
+        if off is not None:
+            return off
         ids = [entry.id for entry in catalog.entries]
-        near = get_close_matches(name.casefold(), ids, n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else _what_there_is(ids)
+        near = nearest_name(name.casefold(), ids)
+        hint = f"Did you mean {near!r}?" if near else _what_there_is(ids)
         return NotFoundError(
             f"There is no skill {printable(name)!r} in {self.skills_root}.",
             hint=hint,

@@ -19,6 +19,7 @@ from skillyard.library.roots import Machine, project_folders
 from skillyard.library.tables import Table, list_in, read_table, replace_text, table_in, text_in
 from skillyard.skill.library import SkillEntry
 
+_LONGEST_PATH: Final = 4_096
 _HIDDEN_STATES: Final = frozenset({"off", "user-invocable-only"})
 
 
@@ -159,12 +160,17 @@ def _read_codex(tables: list[Table]) -> NativeState:
             # Codex ignores a rule with both or neither, and the last rule for a skill counts.
             if bool(path) == bool(name):
                 continue
-            known, key = (paths, os.path.realpath(path)) if path else (names, name.casefold())
+            known, key = (paths, _real(path)) if path else (names, name.casefold())
             if rules.get("enabled") is True:
                 known.discard(key)
             else:
                 known.add(key)
     return NativeState(names=frozenset(names), paths=frozenset(paths))
+
+
+def _real(path: str) -> str:
+    """Where a path leads; empty for one that no file can have."""
+    return "" if "\0" in path or len(path) > _LONGEST_PATH else os.path.realpath(path)
 
 
 def _read_disabled_list(tables: list[Table]) -> NativeState:
@@ -216,7 +222,7 @@ def _write_codex(path: Path, copies: Sequence[SkillEntry], on: bool) -> _Edit | 
     for index in reversed(range(len(rules))):
         rule = cast("Table", rules[index])
         is_named = text_in(rule, "name").strip().casefold() in names
-        if os.path.realpath(text_in(rule, "path")) in files or (on and is_named):
+        if _real(text_in(rule, "path")) in files or (on and is_named):
             del rules[index]
     if not on:
         for file in sorted(files):

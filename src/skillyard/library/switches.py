@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from skillyard.errors import ConflictError, InputError
+from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.library.tables import Table, list_in, read_table, replace_text, text_in
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.library import Catalog, Library, SkillEntry
@@ -152,6 +152,18 @@ class WithSwitches:
 
     def bundle(self, entry: SkillEntry) -> Bundle:
         return self._library.bundle(entry)
+
+
+def switched_off(wanted: str, disabled: Iterable[Disabled]) -> NotFoundError | None:
+    """The error for a skill that is not found because it is off, by id or name; None when it is not."""
+    for entry, by in disabled:
+        if _same(wanted, entry.id) or _same(wanted, entry.name):
+            return NotFoundError(
+                f"The skill {entry.id!r} is switched off {by.where}.",
+                hint=f"Turn it on: {by.undo}",
+                details={"field": "skill", "value": wanted},
+            )
+    return None
 
 
 def switches_file(config_dir: Path) -> Path:

@@ -1,10 +1,10 @@
 """Settings files in TOML, JSON or JSON with comments: read as tables, replaced whole."""
 
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, cast
 
+from skillyard.config.files import parse_toml
 from skillyard.errors import InputError, LimitError, UnavailableError
 from skillyard.files import replace_file
 from skillyard.library.jsonc import MAX_BYTES, parse_jsonc
@@ -33,7 +33,7 @@ def read_value(path: Path) -> object:
     text = _read_text(path)
     if text is None:
         return _ABSENT
-    return _parse_toml(text, path) if path.suffix == ".toml" else parse_jsonc(text, file=str(path))
+    return parse_toml(text, path) if path.suffix == ".toml" else parse_jsonc(text, file=str(path))
 
 
 def table_in(table: Table, key: str) -> Table:
@@ -82,17 +82,6 @@ def _read_text(path: Path) -> str | None:
         raise InputError(
             f"{path} is not UTF-8 text: byte {error.start} cannot be read.",
             hint=f"Save {path} as UTF-8.",
-            details={"file": str(path)},
-        ) from error
-
-
-def _parse_toml(text: str, path: Path) -> Table:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(
-            f"{path} is not valid TOML: {error}",
-            hint=f"Correct that line of {path}; strings need quotes.",
             details={"file": str(path)},
         ) from error
 

@@ -11,6 +11,12 @@ from skillyard.skill.models import Finding, Severity
 from skillyard.skill.names import hidden_characters
 
 STAMP_FIELDS: Final = 3
+MAX_FOLDERS: Final = 30_000
+"""Folders without a `SKILL.md` that are looked into, below one root."""
+MAX_LINKS: Final = 10_000
+"""Links that are looked at, below one root: each takes a dozen questions to the disk."""
+MAX_TROUBLES: Final = 2_000
+"""Bad links and folders that are told one by one, below one root; more are only counted."""
 _FILE_TYPE: Final = 0o170000
 
 
@@ -39,6 +45,7 @@ class Walk:
         self.in_order = True
         """Whether the ids stand sorted and once each, as they do in a flat folder without links."""
         self.troubles: list[Trouble] = []
+        self._folders = self._links = self._untold = 0
         self._known_roots = tuple(f"{known.rstrip('/')}/" for known in (root, *known_roots))
         try:
             self._root_fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -53,6 +60,7 @@ class Walk:
                 level = [deeper for prefix in level for deeper in self._visit(prefix)]
             if not self.paths:
                 self._add_root_itself()
+            self._tell_what_was_left_out()
         finally:
             os.close(self._root_fd)
 
@@ -71,7 +79,8 @@ class Walk:
             try:
                 status = status_of(path, dir_fd=root_fd, follow_symlinks=False)
             except OSError:
-                if not self._note(prefix, name) and not left_out_part(name):
+                self._folders += 1
+                if self._folders <= MAX_FOLDERS and not self._note(prefix, name) and not left_out_part(name):
                     deeper.append(f"{prefix}{name}/")
                 continue
             if visible_names and status.st_mode & _FILE_TYPE == stat.S_IFREG:
@@ -80,15 +89,18 @@ class Walk:
                 stamps += (status.st_ctime_ns, status.st_size, status.st_ino)
             else:
                 self._note(prefix, name)
-        for name in links:
-            if not self._note(prefix, name, is_link=True):
-                self._link_without_skill(f"{self.root}/{prefix}{name}")
+        room = max(0, MAX_LINKS - self._links)
+        self._links += len(links)
+        for name in links[:room]:
+            path = f"{self.root}/{prefix}{name}"
+            if self._leads_to_folder(path) and not self._note(prefix, name, is_link=True):
+                self._link_without_skill(path)
         if links or (prefix and len(paths) > before):
             self.in_order = False
         return deeper
 
     def _subfolders(self, prefix: str) -> tuple[list[str], list[str]]:
-        """The folders in a folder and the links to folders, sorted: the disk's order must not matter."""
+        """The folders in a folder and the links, sorted: the disk's order must not matter."""
         names: list[str] = []
         links: list[str] = []
         try:
@@ -99,7 +111,7 @@ class Walk:
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         names.append(name)
-                    elif entry.is_symlink() and self._leads_to_folder(entry.path):
+                    elif entry.is_symlink():
                         links.append(name)
         except OSError as error:
             self._unreadable(f"{self.root}/{prefix}".rstrip("/"), error)
@@ -187,10 +199,27 @@ class Walk:
             "Link each skill folder by itself.",
         )
 
+    def _tell_what_was_left_out(self) -> None:
+        hint = "Keep skills in a folder of their own, with nothing else in it."
+        first = "only the first {:,} were looked into."
+        for code, number, most, message in (
+            ("too-many-folders", self._folders, MAX_FOLDERS, f"{self._folders:,} folders without a SKILL.md; {first}"),
+            ("too-many-links", self._links, MAX_LINKS, f"{self._links:,} links; {first}"),
+            ("too-many-problems", self._untold, 0, f"{self._untold:,} more links and folders that are no skills."),
+        ):
+            if number > most:
+                self._note_trouble(self.root, code, f"It holds {message.format(most)}", hint)
+
     def _unreadable(self, path: str, error: OSError) -> None:
         self._trouble(path, "unreadable", f"It cannot be read: {error.strerror}.", f"Check it: ls -ld {path!r}")
 
     def _trouble(self, path: str, code: str, message: str, fix: str) -> None:
+        if len(self.troubles) < MAX_TROUBLES:
+            self._note_trouble(path, code, message, fix)
+        else:
+            self._untold += 1
+
+    def _note_trouble(self, path: str, code: str, message: str, fix: str) -> None:
         self.troubles.append(Trouble(path, Finding(code=code, severity=Severity.ERROR, message=message, fix=fix)))
 
     def _add_root_itself(self) -> None:

@@ -12,7 +12,7 @@ from math import log
 from typing import Final, NamedTuple
 
 from skillyard.search.spelling import near_pairs, near_words
-from skillyard.search.tokens import is_paired, tokenize
+from skillyard.search.tokens import count_tokens, is_paired, tokenize
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -26,6 +26,15 @@ ENOUGH: Final = 1.5
 """A long instruction is covered by this many words that no other document has, however much more it says."""
 GUESSED: Final = 0.6
 """What a guess, however sure, adds to the coverage beside a word that is really there."""
+MAX_SUMMARY: Final = 4_096
+MAX_BODY: Final = 65_536
+"""So many characters of a text are searched; hardly any that a person wrote has more."""
+MAX_SUMMARY_WORK: Final = 500_000
+MAX_WORK: Final = 1_200_000
+"""What all documents may cost, in entries of the index: a second or so and 100 MiB. Thousands of honest skills
+stay below; of those that come after, the names are still found."""
+NEW_WORD: Final = 4
+"""What a word that no document before had costs, beside its entry."""
 
 
 class Document(NamedTuple):
@@ -67,24 +76,49 @@ class _Field:
             yield document, weight * count * (K1 + 1) / (count + K1 * long)
 
 
+class _Inverting:
+    """A field while documents are added to it in turn."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        """How much work is left."""
+        self._postings: dict[str, list[tuple[int, int]]] = {}
+        self._lengths: list[int] = []
+
+    def add(self, counts: Mapping[str, int]) -> None:
+        document, before = len(self._lengths), len(self._postings)
+        # One tuple for all words that stand there as often: an index has very many of these.
+        posting = {count: (document, count) for count in set(counts.values())}
+        for token, count in counts.items():
+            self._postings.setdefault(token, []).append(posting[count])
+        self._lengths.append(sum(counts.values()))
+        self.room -= len(counts) + NEW_WORD * (len(self._postings) - before)
+
+    def field(self) -> _Field:
+        return _Field(self._postings, self._lengths, max(sum(self._lengths) / max(len(self._lengths), 1), 1.0))
+
+
 class Index:
     """Documents made searchable. Build it once for several queries."""
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._documents = tuple(documents)
-        names = [tokenize(document.name) for document in self._documents]
-        summaries = [
-            name + tokenize(document.description) for name, document in zip(names, self._documents, strict=True)
-        ]
-        wholes = [
-            summary + tokenize(document.body) for summary, document in zip(summaries, self._documents, strict=True)
-        ]
-        self._summary = _inverted(summaries)
-        self._whole = _inverted(wholes)
         self._named: dict[str, list[int]] = {}
+        named: set[str] = set()
+        summaries, wholes = _Inverting(MAX_SUMMARY_WORK), _Inverting(MAX_WORK)
         for number, document in enumerate(self._documents):
             self._named.setdefault(document.name.casefold(), []).append(number)
-        self._names = tuple(sorted({token for name in names for token in name if not is_paired(token)}))
+            counts: dict[str, int] = {}
+            count_tokens(document.name[:MAX_SUMMARY], counts)
+            named.update(counts)
+            if summaries.room > 0:
+                count_tokens(document.description[:MAX_SUMMARY], counts)
+            summaries.add(counts)
+            if document.body and wholes.room > 0:
+                count_tokens(document.body[:MAX_BODY], counts)
+            wholes.add(counts)
+        self._summary, self._whole = summaries.field(), wholes.field()
+        self._names = tuple(sorted(token for token in named if not is_paired(token)))
         self._pairs = tuple(sorted(filter(is_paired, self._summary.postings)))
 
     def search(self, query: str, *, limit: int = 10) -> list[Hit]:
@@ -141,12 +175,3 @@ class Index:
 def rank(query: str, documents: Iterable[Document], *, limit: int = 10) -> list[Hit]:
     """The documents most relevant to a query, best first; none when nothing is relevant."""
     return Index(documents).search(query, limit=limit)
-
-
-def _inverted(texts: Sequence[Sequence[str]]) -> _Field:
-    postings: dict[str, list[tuple[int, int]]] = {}
-    for number, tokens in enumerate(texts):
-        for token, count in Counter(tokens).items():
-            postings.setdefault(token, []).append((number, count))
-    lengths = [len(tokens) for tokens in texts]
-    return _Field(postings, lengths, max(sum(lengths) / max(len(lengths), 1), 1.0))

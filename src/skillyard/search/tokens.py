@@ -7,11 +7,13 @@ that a machine could see.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from skillyard.search.stopwords import STOP_WORDS
+from skillyard.skill.normal_form import normalized
 
 _WORD: Final = re.compile(r"[^\W_]+")
 _CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -22,15 +24,21 @@ _PAIRED: Final = re.compile(f"[{_HAN_KANA}{_HANGUL}]")
 _MIN_STEM: Final = 3
 _UNCHANGED: Final = 4
 """Words this short are left as they are, apart from a plural `s`."""
-_PIECES: Final = re.compile(r"\S{1,256}|\s+")
+_LONG_WORD: Final = 64
+"""Longer words are cut anew each time: to remember them would take more memory than it saves time."""
 
 
 def tokenize(text: str) -> list[str]:
     """The tokens of a text in their order, stop words left out."""
-    if not text.isascii():
-        # In pieces, for it takes quadratic time on accents without end.
-        text = "".join(unicodedata.normalize("NFKC", piece) for piece in _PIECES.findall(text))
-    return [token for word in _WORD.findall(text) for token in _tokens_of(word) if token not in STOP_WORDS]
+    return [token for word in _words(text) for token in _cut(word) if token not in STOP_WORDS]
+
+
+def count_tokens(text: str, counts: dict[str, int]) -> None:
+    """Add how often each token stands in a text, stop words left out. A word that comes again is not cut again."""
+    for word, count in Counter(_words(text)).items():
+        for token in _cut(word):
+            if token not in STOP_WORDS:
+                counts[token] = counts.get(token, 0) + count
 
 
 def is_paired(token: str) -> bool:
@@ -38,15 +46,25 @@ def is_paired(token: str) -> bool:
     return bool(_PAIRED.match(token))
 
 
+def _words(text: str) -> list[str]:
+    return _WORD.findall(normalized("NFKC", text))
+
+
+def _cut(word: str) -> Iterable[str]:
+    return _tokens_of(word) if len(word) <= _LONG_WORD else _tokens(word)
+
+
 @lru_cache(maxsize=65_536)
 def _tokens_of(word: str) -> tuple[str, ...]:
+    return tuple(_tokens(word))
+
+
+def _tokens(word: str) -> Iterator[str]:
     if word.isascii():
-        return tuple(_latin(word))
-    return tuple(
-        token
-        for segment in _SEGMENT.findall(word)
-        for token in (_pairs(segment) if _PAIRED.match(segment) else _latin(_without_accents(segment)))
-    )
+        yield from _latin(word)
+        return
+    for segment in _SEGMENT.findall(word):
+        yield from _pairs(segment) if _PAIRED.match(segment) else _latin(_without_accents(segment))
 
 
 def _latin(word: str) -> Iterator[str]:
@@ -68,7 +86,7 @@ def _pairs(segment: str) -> Iterator[str]:
 
 
 def _without_accents(word: str) -> str:
-    return "".join(char for char in unicodedata.normalize("NFKD", word) if not unicodedata.combining(char))
+    return "".join(char for char in normalized("NFKD", word) if not unicodedata.combining(char))
 
 
 def stem(word: str) -> str:

@@ -46,15 +46,12 @@ def pack(bundle: Bundle, folder: str, *, slim: bool = False) -> bytes:
             hint="Use a name of letters, digits and hyphens.",
             details={"field": "folder", "value": printable(folder)},
         )
-    require_safe(bundle)
-    files = [file for file in bundle if not (slim and file.path.startswith(EVALS))]
-    packed = _zipped(files, folder, zipfile.ZIP_DEFLATED)
-    if sum(len(file.data) for file in files) > ratio_limit(len(packed)):
-        # So much repetition would be refused as a bomb by whoever reads it.
-        packed = _zipped(files, folder, zipfile.ZIP_STORED)
-    if len(packed) > MAX_ARCHIVE_BYTES:
-        raise LimitError(_TOO_LARGE, hint="Delete files the skill does not need.")
-    return packed
+    return _packed(bundle, f"{folder}/", slim=slim)
+
+
+def pack_flat(bundle: Bundle, *, slim: bool = False) -> bytes:
+    """The bundle as a zip with `SKILL.md` at its top, as skills are served for discovery; else like `pack`."""
+    return _packed(bundle, "", slim=slim)
 
 
 def read_archive(data: bytes, *, filename: str = "") -> BundleRead:
@@ -124,11 +121,23 @@ def _stem(filename: str) -> str:
     return stem if is_safe_segment(stem) else ""
 
 
-def _zipped(files: list[BundleFile], folder: str, method: int) -> bytes:
+def _packed(bundle: Bundle, prefix: str, *, slim: bool) -> bytes:
+    require_safe(bundle)
+    files = [file for file in bundle if not (slim and file.path.startswith(EVALS))]
+    packed = _zipped(files, prefix, zipfile.ZIP_DEFLATED)
+    if sum(len(file.data) for file in files) > ratio_limit(len(packed)):
+        # So much repetition would be refused as a bomb by whoever reads it.
+        packed = _zipped(files, prefix, zipfile.ZIP_STORED)
+    if len(packed) > MAX_ARCHIVE_BYTES:
+        raise LimitError(_TOO_LARGE, hint="Delete files the skill does not need.")
+    return packed
+
+
+def _zipped(files: list[BundleFile], prefix: str, method: int) -> bytes:
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for file in files:
-            entry = zipfile.ZipInfo(f"{folder}/{file.path}", date_time=_EARLIEST)
+            entry = zipfile.ZipInfo(f"{prefix}{file.path}", date_time=_EARLIEST)
             entry.create_system = _UNIX
             entry.external_attr = (_EXECUTABLE_MODE if file.executable else _PLAIN_MODE) << 16
             archive.writestr(entry, file.data, compress_type=method, compresslevel=_LEVEL)

@@ -15,7 +15,7 @@ MAX_TEXT_BYTES: Final = 1 * MIB
 MAX_TEXT_IN_ALL: Final = 4 * MIB
 MAX_MATCHED_LINES: Final = 1_000
 """Differing lines of one file that are matched with each other: the work may grow with their square."""
-MAX_MATCHED_IN_ALL: Final = 4_000
+MAX_MATCHED_IN_ALL: Final = 3_000
 MAX_SHOWN_LINES: Final = 2_000
 MAX_SHOWN_IN_ALL: Final = 10_000
 MAX_LINE: Final = 1_000

@@ -82,6 +82,11 @@ def parse(data: bytes, *, folder: str | None = None, profile: Profile = Profile.
     return Parsed(document=document, findings=tuple(findings.items))
 
 
+def tools_in(text: str) -> tuple[str, ...]:
+    """The tools that one line names, separated by spaces or commas."""
+    return tuple(_TOOLS.findall(text))
+
+
 class _Source:
     """The fields of a file and where they stand."""
 

@@ -2,12 +2,15 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from skillyard.skill.limits import MAX_NAME
 
 _LONGEST: Final = 1_024
+"""Normalising takes quadratic time on accents without end; what is longer is no name anyway."""
+_COMPARED: Final = 2_000
+"""Names that are looked at for one that is alike; each may take a third of a millisecond."""
 _PLAIN_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _NOT_ASCII_WORD: Final = re.compile(r"[^a-z0-9]+")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
@@ -21,7 +24,6 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Z
 
 def normal_name(name: str) -> str:
     """The form in which names are compared: trimmed, NFKC."""
-    # Normalising takes quadratic time on accents without end; what is so long is no name anyway.
     return unicodedata.normalize("NFKC", name.strip()[:_LONGEST])
 
 
@@ -55,8 +57,8 @@ def name_problems(name: str) -> Iterator[tuple[str, str]]:
 
 def is_device_name(segment: str) -> bool:
     """Whether Windows takes this file or folder name for a device (`nul`, `com1.txt`)."""
-    stem = unicodedata.normalize("NFKC", segment.split(".", 1)[0]).strip().lower()
-    return stem in _DEVICES
+    stem = segment.split(".", 1)[0].strip()[:_LONGEST]
+    return unicodedata.normalize("NFKC", stem).strip().lower() in _DEVICES
 
 
 def hidden_characters(text: str, *, but: str = "") -> str:
@@ -85,7 +87,7 @@ def _is_hidden(char: str) -> bool:
 
 def slugify(text: str) -> str:
     """A valid name made from any text; Unicode letters are kept. Empty when nothing is left."""
-    words = _NOT_WORD.sub("-", unicodedata.normalize("NFKC", text).lower())
+    words = _NOT_WORD.sub("-", unicodedata.normalize("NFKC", text.strip()[:_LONGEST]).lower())
     visible = "".join(char for char in words if char == "-" or char.isalnum())
     slug = re.sub("-+", "-", visible)[:MAX_NAME].strip("-")
     return f"{slug}-skill" if is_device_name(slug) else slug
@@ -93,7 +95,7 @@ def slugify(text: str) -> str:
 
 def ascii_alias(name: str) -> str:
     """A name that fits where only `a-z0-9-` may stand (tool parameters, URLs); never empty, stable."""
-    folded = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    folded = unicodedata.normalize("NFKD", name.strip()[:_LONGEST]).encode("ascii", "ignore").decode().lower()
     alias = _NOT_ASCII_WORD.sub("-", folded).strip("-")[:MAX_NAME].strip("-")
     if alias == normal_name(name) and is_valid_name(alias):
         return alias
@@ -102,3 +104,14 @@ def ascii_alias(name: str) -> str:
 
     mark = sha256(normal_name(name).encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{alias[: MAX_NAME - 9].strip('-')}-{mark}" if alias else f"skill-{mark}"
+
+
+def nearest_name(wanted: str, names: Iterable[str]) -> str:
+    """The name that looks most like the one wanted; empty when none does. Of very many, only those of like length."""
+    from difflib import get_close_matches  # noqa: PLC0415 - needed for wrong names only
+
+    # Comparing may take as long as the square of the length, so only the start of a very long one counts.
+    word = wanted[:MAX_NAME]
+    of_like_length = sorted(names, key=lambda name: abs(len(name[:MAX_NAME]) - len(word)))[:_COMPARED]
+    whole = {name[:MAX_NAME]: name for name in reversed(of_like_length)}
+    return next((whole[near] for near in get_close_matches(word, whole, n=1)), "")

@@ -40,7 +40,7 @@ def collision_findings(files: Iterable[str], folders: Iterable[str] = ()) -> lis
     seen: dict[str, tuple[str, bool]] = {}
     paths = [*((path, True) for path in sorted(files)), *((path, False) for path in sorted(folders))]
     for path, is_file in paths:
-        if len(path) > MAX_PATH_BYTES or path.count("/") >= MAX_PATH_DEPTH:
+        if _is_too_long(path) or path.count("/") >= MAX_PATH_DEPTH:
             continue
         for key, spelling in _steps(path):
             step = (spelling, is_file and spelling == path)
@@ -91,15 +91,20 @@ def _problems(path: str) -> Iterator[tuple[str, str]]:
     yield from _name_problems(parts)
 
 
+def _is_too_long(path: str) -> bool:
+    return len(path) > MAX_PATH_BYTES or any(len(part) > MAX_SEGMENT_BYTES for part in path.split("/"))
+
+
 def _name_problems(parts: list[str]) -> Iterator[tuple[str, str]]:
+    if any(len(part.encode(errors="surrogatepass")) > MAX_SEGMENT_BYTES for part in parts):
+        yield "path-length", f"has a name of more than {MAX_SEGMENT_BYTES} bytes"
+        return
     if any(map(_leads_away, parts)):
         yield "path-escape", "has a part such as `..` that leads elsewhere"
     if any(part.endswith((".", " ")) and part not in {".", ".."} for part in parts):
         yield "path-edge", "has a name that ends in a dot or a space"
     if any(map(is_device_name, parts)):
         yield "path-reserved", "has a name that is a device on Windows"
-    if any(len(part.encode(errors="surrogatepass")) > MAX_SEGMENT_BYTES for part in parts):
-        yield "path-length", f"has a name of more than {MAX_SEGMENT_BYTES} bytes"
 
 
 def _leads_away(part: str) -> bool:

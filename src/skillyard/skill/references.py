@@ -177,7 +177,7 @@ def _decoded(link: Link) -> str:
     return link.target.decode(errors="replace")
 
 
-def _reference(  # noqa: PLR0913 - the parts of a reference are found in different places
+def _reference(
     file: BundleFile, line: int, text: str, kind: ReferenceKind, target: Target, *, is_mention: bool = False
 ) -> Reference:
     return Reference(

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from operator import eq
 from struct import Struct
 from typing import Final
 from zlib import crc32
+
+from skillyard.skill.normal_form import normalized
 
 NEAR: Final = 0.8
 """From this similarity on, two texts are one text with small edits."""
@@ -47,7 +48,7 @@ class Signature:
 
 def signature(text: str) -> Signature:
     """The signature of a text, the same on every machine and run."""
-    text = unicodedata.normalize("NFC", text.removeprefix("\ufeff"))
+    text = normalized("NFC", text.removeprefix("\ufeff"))
     plain = _TRAILING.sub("", text.replace("\r\n", "\n")).strip()
     key = hashlib.sha256(plain.encode(errors="surrogatepass")).hexdigest()
     return Signature(key=key, sample=_sampled(plain))

@@ -109,3 +109,17 @@ def test_the_index_is_built_once_for_one_state(monkeypatch):
     for _ in range(3):
         search.search("table")
     assert len(built) == 2  # the empty one, and one
+
+
+def test_bodies_are_kept_up_to_a_limit_and_names_beyond_it(monkeypatch):
+    monkeypatch.setattr(searching, "MAX_KEPT", 1)
+    shelf = Shelf()
+    search = SkillSearch(shelf)
+    assert ids(search.search("aardvark")) == ["paint"]
+    assert ids(search.search("cells")) == []
+    assert ids(search.search("table")) == ["table"]
+
+
+def test_a_body_is_kept_up_to_what_is_searched_of_it(monkeypatch):
+    monkeypatch.setattr(searching, "MAX_BODY", len("Uses the "))
+    assert ids(SkillSearch(Shelf()).search("aardvark")) == []

@@ -1,4 +1,5 @@
 import os
+import subprocess
 
 import pytest
 
@@ -53,17 +54,20 @@ def test_a_home_that_cannot_be_written_fails(run, tmp_path, monkeypatch):
 def test_a_home_that_is_a_file_fails(run, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "file"))
-    assert ("home", "failed") in checks(run("doctor", "--json"))
+    fix = checks(run("doctor", "--json"))["home", "failed"]["fix"]
+    subprocess.run(fix, shell=True, check=True)
+    assert (tmp_path / "file.old").is_file()
+    assert ("home", "ok") in checks(run("doctor", "--json"))
 
 
 def test_a_missing_git_is_a_warning(run, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert ("git", "warning") in checks(run("doctor", "--json"))
-    assert "fix: Install git." in run("doctor").out
+    assert "fix: Install git with" in run("doctor").out
 
 
 def test_an_environment_that_cannot_be_is_told_and_the_rest_still_checked(run, monkeypatch):
     monkeypatch.setenv("SKILLYARD_ACTIVE_ENVIRONMENT", "../up")
     found = checks(run("doctor", "--json"))
-    assert ("environment", "failed") in found
+    assert found["environment", "failed"]["fix"] == "unset SKILLYARD_ACTIVE_ENVIRONMENT"
     assert ("git", "ok") in found

@@ -1,5 +1,7 @@
 import pytest
 
+from skillyard.cli import library, text
+
 
 def test_the_layers_in_reach_are_listed_together(run, skill, tmp_path):
     skill("project-one", under=tmp_path / "project/.claude/skills")
@@ -147,3 +149,22 @@ def test_a_link_between_two_named_folders_is_followed(run, skill, tmp_path):
     assert [problem["findings"][0]["code"] for problem in alone["problems"]] == ["link-outside"]
     both = run("list", "--root", tmp_path / "one", "--root", tmp_path / "two", "--json").json
     assert [entry["id"] for entry in both["skills"]] == ["linked", "real"]
+
+
+def test_of_very_many_problems_the_first_are_printed_and_all_are_in_the_document(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(library, "MAX_SHOWN", 2)
+    monkeypatch.setattr(text, "MAX_SHOWN", 2)
+    (tmp_path / "mine").mkdir()
+    for name in "abcde":
+        (tmp_path / "mine" / name).symlink_to("nowhere")
+    shown = run("list", "--root", tmp_path / "mine")
+    assert shown.out.count("link-dangling") == 2
+    assert "… and 3 more problems; --json shows all." in shown.out
+    assert len(run("list", "--root", tmp_path / "mine", "--json").json["problems"]) == 5
+
+
+def test_a_very_long_wrong_name_is_answered_at_once(run, skill):
+    skill("a" * 60)
+    answer = run("show", "a" * 50_000)
+    assert answer.code == 3
+    assert "no skill" in answer.err

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.app import validation
+from skillyard.cli import text, validate
+
 
 @pytest.fixture
 def tree(skill, tmp_path):
@@ -246,3 +249,28 @@ def test_a_folder_that_cannot_be_looked_into_is_told(run, tree, monkeypatch):
     reports = by_id(run("validate", "-r", tree, "--json"))
     assert reports["good"]["findings"][0]["code"] == "unreadable"
     assert reports["lower"]["valid"] is True
+
+
+def test_of_very_many_reports_the_invalid_ones_are_printed_first(run, skill, tmp_path, monkeypatch):
+    monkeypatch.setattr(validate, "MAX_SHOWN", 1)
+    monkeypatch.setattr(text, "MAX_SHOWN", 1)
+    root = tmp_path / "tree"
+    for name in ("a", "b"):
+        skill(name, under=root, body="x\n" * 600)  # long enough for a warning
+    (root / "z").mkdir()
+    (root / "z/SKILL.md").write_text("nothing")
+    shown = run("validate", "-r", root)
+    assert shown.code == 1
+    assert shown.out.startswith("✗ z")
+    assert "… and 2 more skills; --json shows all." in shown.out
+    assert "3 skills checked: 2 valid, 1 invalid." in shown.out
+
+
+def test_a_tree_of_endless_folders_is_given_up_with_a_finding(run, skill, tmp_path, monkeypatch):
+    monkeypatch.setattr(validation, "MAX_TREE_FOLDERS", 2)
+    skill("a", under=tmp_path / "tree")
+    skill("b", under=tmp_path / "tree")
+    answer = run("validate", "-r", tmp_path / "tree", "--json")
+    assert answer.code == 1
+    assert [result["id"] for result in answer.json["results"]] == ["a", "tree"]
+    assert answer.json["results"][1]["findings"][0]["code"] == "too-many-folders"

@@ -1,9 +1,10 @@
 import os
+import time
 
 import pytest
 
-from skillyard.config.files import read_config_file, write_key
-from skillyard.errors import InputError
+from skillyard.config.files import read_config_file, read_project_file, write_key
+from skillyard.errors import InputError, NotAllowedError
 
 KEYS = ("port", "host", "active_environment")
 
@@ -77,3 +78,30 @@ def test_a_file_made_to_break_the_reader_is_a_typed_error(tmp_path, text):
     path.write_text(text)
     with pytest.raises(InputError):
         read_config_file(path, keys=["port"])
+
+
+@pytest.mark.parametrize(
+    "key", ["a" + ".a" * 100_000, "[a" + " . a" * 60_000 + "]", "x = {'a'" + ".'a'" * 60_000 + "=1}"]
+)
+def test_a_key_of_endless_parts_is_refused_at_once(tmp_path, key):
+    path = tmp_path / "config.toml"
+    path.write_text(key)
+    started = time.process_time()
+    with pytest.raises(InputError, match="more than 64 parts"):
+        read_config_file(path, keys=KEYS)
+    with pytest.raises(InputError, match="more than 64 parts"):
+        write_key(path, "port", 1)
+    assert time.process_time() - started < 1
+
+
+def test_texts_with_many_dots_are_no_deep_keys(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text(f'# {"." * 200}\nhost = "{"." * 200} {"a, b. " * 100}"\n')
+    assert read_config_file(path, keys=KEYS)["host"].startswith("...")
+
+
+def test_a_project_root_that_no_path_can_be_is_refused(tmp_path):
+    path = tmp_path / "skillyard.toml"
+    path.write_text('roots = ["a\\u0000b"]\n')
+    with pytest.raises(NotAllowedError, match="outside the project"):
+        read_project_file(path, keys=("roots",))

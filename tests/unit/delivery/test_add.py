@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.delivery.add import plan_add
-from skillyard.delivery.apply import apply
-from skillyard.delivery.fetch import fetch
+from skillyard.delivery.apply import apply_plan
+from skillyard.delivery.fetch import fetch_source
 from skillyard.delivery.fetched import Fetched
 from skillyard.delivery.lock import read_lock, write_lock
 from skillyard.delivery.place import project_place
@@ -49,7 +49,7 @@ def offer(tmp_path: Path, skill_md) -> Offer:
         for path, text in {"SKILL.md": skill_md(name), **(files or {})}.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text)
-        return fetch(Source(kind=SourceKind.FOLDER, location=str(folder)))
+        return fetch_source(Source(kind=SourceKind.FOLDER, location=str(folder)))
 
     return make
 
@@ -60,7 +60,7 @@ def acts(plan: Plan) -> list[str]:
 
 def test_a_new_skill_is_created_with_exactly_the_fetched_bytes(target: Target, offer: Offer, home: Path):
     fetched = offer({"scripts/run.py": "print()\n"})
-    outcome = apply(plan_add(fetched, [target]), home=home)
+    outcome = apply_plan(plan_add(fetched, [target]), home=home)
     assert [action.act for action in outcome.done] == [Act.CREATE]
     assert read_folder(target.root / "pdf").require().digest == fetched.skills[0].bundle.digest
     (entry,) = read_lock(target.place).entries
@@ -76,33 +76,33 @@ def test_planning_writes_nothing(project: Path, target: Target, offer: Offer):
 
 
 def test_adding_twice_changes_nothing(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
     before = target.place.lock.read_bytes()
     plan = plan_add(offer(), [target])
     assert acts(plan) == ["unchanged"]
-    assert apply(plan, home=home).done == ()
+    assert apply_plan(plan, home=home).done == ()
     assert target.place.lock.read_bytes() == before
 
 
 def test_a_newer_version_replaces_an_unedited_one(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
     plan = plan_add(offer({"new.md": "x"}), [target])
     assert acts(plan) == ["replace"]
-    outcome = apply(plan, home=home)
+    outcome = apply_plan(plan, home=home)
     assert (target.root / "pdf/new.md").read_text() == "x"
     assert outcome.trashed == ()
 
 
 def test_an_edited_skill_is_a_conflict_and_force_puts_the_edit_into_the_trash(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
     (target.root / "pdf/notes.md").write_text("mine")
     newer = offer({"new.md": "x"})
     plan = plan_add(newer, [target])
     assert acts(plan) == ["conflict"]
     assert "skillyard update pdf" in plan.actions[0].fix
-    assert [action.act for action in apply(plan, home=home).left] == [Act.CONFLICT]
+    assert [action.act for action in apply_plan(plan, home=home).left] == [Act.CONFLICT]
     assert (target.root / "pdf/notes.md").exists()
-    outcome = apply(plan_add(newer, [target], force=True), home=home)
+    outcome = apply_plan(plan_add(newer, [target], force=True), home=home)
     assert not (target.root / "pdf/notes.md").exists()
     assert (outcome.trashed[0].content / "notes.md").read_text() == "mine"
 
@@ -111,7 +111,7 @@ def test_an_untracked_folder_is_a_conflict_unless_forced(target: Target, offer: 
     (target.root / "pdf").mkdir(parents=True)
     (target.root / "pdf/SKILL.md").write_text("---\nname: pdf\ndescription: mine\n---\n")
     assert acts(plan_add(offer(), [target])) == ["conflict"]
-    outcome = apply(plan_add(offer(), [target], force=True), home=home)
+    outcome = apply_plan(plan_add(offer(), [target], force=True), home=home)
     assert [action.act for action in outcome.done] == [Act.REPLACE]
     assert "mine" in (outcome.trashed[0].content / "SKILL.md").read_text()
 
@@ -120,24 +120,24 @@ def test_an_untracked_folder_with_the_same_content_is_adopted(target: Target, of
     (target.root / "pdf").mkdir(parents=True)
     (target.root / "pdf/SKILL.md").write_text(skill_md("pdf"))
     before = (target.root / "pdf/SKILL.md").stat().st_ino
-    outcome = apply(plan_add(offer(), [target]), home=home)
+    outcome = apply_plan(plan_add(offer(), [target]), home=home)
     assert [action.act for action in outcome.done] == [Act.ADOPT]
     assert (target.root / "pdf/SKILL.md").stat().st_ino == before
     assert read_lock(target.place).at(".claude/skills/pdf")
 
 
 def test_another_source_does_not_take_over_silently(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
     other = offer({"x": "x"}, where="elsewhere")
     plan = plan_add(other, [target])
     assert acts(plan) == ["conflict"]
     assert "another source" in plan.actions[0].reason
-    apply(plan_add(other, [target], force=True), home=home)
+    apply_plan(plan_add(other, [target], force=True), home=home)
     assert "elsewhere" in read_lock(target.place).entries[0].source.location
 
 
 def test_adopted_content_that_nobody_vouches_for_is_not_replaced(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
     lock = read_lock(target.place)
     write_lock(target.place, lock.having(replace(lock.entries[0], verified=False)))
     assert acts(plan_add(offer({"new.md": "x"}), [target])) == ["conflict"]
@@ -145,10 +145,10 @@ def test_adopted_content_that_nobody_vouches_for_is_not_replaced(target: Target,
 
 def test_a_secret_in_the_address_is_used_but_not_recorded(site, make_bundle, target: Target, home: Path):
     address = site.put("/pdf.skill?token=hunter2", pack(make_bundle(), "pdf"))
-    fetched = fetch(Source(kind=SourceKind.URL, location=address))
+    fetched = fetch_source(Source(kind=SourceKind.URL, location=address))
     plan = plan_add(fetched, [target])
     assert "hunter2" not in json.dumps(plan.as_dict())
-    apply(plan, home=home)
+    apply_plan(plan, home=home)
     assert "hunter2" not in target.place.lock.read_text()
     assert acts(plan_add(fetched, [target])) == ["unchanged"]
 
@@ -158,11 +158,11 @@ def test_a_home_or_lock_that_cannot_be_written_is_a_typed_error(
 ):
     (tmp_path / "file").write_text("x")
     with pytest.raises(UnavailableError, match="could not be written"):
-        apply(plan_add(offer(), [target]), home=tmp_path / "file")
+        apply_plan(plan_add(offer(), [target]), home=tmp_path / "file")
     plan = plan_add(offer(), [target])
     target.place.lock.mkdir()
     with pytest.raises(InputError, match="cannot be read"):
-        apply(plan, home=home)
+        apply_plan(plan, home=home)
 
 
 def test_a_folder_that_is_a_repository_is_never_written_over(target: Target, offer: Offer):
@@ -177,7 +177,7 @@ def test_a_file_in_the_way_is_a_conflict_and_force_moves_it_to_the_trash(target:
     target.root.mkdir(parents=True)
     (target.root / "pdf").write_text("a file")
     assert acts(plan_add(offer(), [target])) == ["conflict"]
-    outcome = apply(plan_add(offer(), [target], force=True), home=home)
+    outcome = apply_plan(plan_add(offer(), [target], force=True), home=home)
     assert outcome.trashed[0].content.read_text() == "a file"
     assert (target.root / "pdf/SKILL.md").is_file()
 
@@ -188,13 +188,13 @@ def test_a_link_in_the_way_is_not_written_through(target: Target, offer: Offer, 
     target.root.mkdir(parents=True)
     (target.root / "pdf").symlink_to(precious)
     assert acts(plan_add(offer(), [target])) == ["conflict"]
-    apply(plan_add(offer(), [target], force=True), home=home)
+    apply_plan(plan_add(offer(), [target], force=True), home=home)
     assert list(precious.iterdir()) == []
     assert not (target.root / "pdf").is_symlink()
 
 
 def test_several_agents_get_one_copy_and_relative_links(project: Path, shared: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [shared]), home=home)
+    apply_plan(plan_add(offer(), [shared]), home=home)
     link = project / ".claude/skills/pdf"
     assert link.readlink() == Path("../../.agents/skills/pdf")
     assert (project / ".cursor/skills/pdf/SKILL.md").is_file()
@@ -203,23 +203,23 @@ def test_several_agents_get_one_copy_and_relative_links(project: Path, shared: T
 
 
 def test_a_missing_link_is_made_again(project: Path, shared: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [shared]), home=home)
+    apply_plan(plan_add(offer(), [shared]), home=home)
     (project / ".claude/skills/pdf").unlink()
     plan = plan_add(offer(), [shared])
     assert acts(plan) == ["record"]
-    apply(plan, home=home)
+    apply_plan(plan, home=home)
     assert (project / ".claude/skills/pdf/SKILL.md").is_file()
 
 
 def test_something_in_the_place_of_a_link_is_a_conflict_and_force_moves_it_to_the_trash(
     project: Path, shared: Target, target: Target, offer: Offer, home: Path
 ):
-    apply(plan_add(offer(where="first"), [target]), home=home)
+    apply_plan(plan_add(offer(where="first"), [target]), home=home)
     plan = plan_add(offer(), [shared])
     assert acts(plan) == ["conflict"]
     assert "--copy" in plan.actions[0].fix
     assert not (project / ".agents").exists()
-    outcome = apply(plan_add(offer(), [shared], force=True), home=home)
+    outcome = apply_plan(plan_add(offer(), [shared], force=True), home=home)
     assert outcome.trashed[0].path == project / ".claude/skills/pdf"
     assert (project / ".claude/skills/pdf").is_symlink()
     assert [entry.path for entry in read_lock(shared.place).entries] == [".agents/skills/pdf"]
@@ -229,7 +229,7 @@ def test_agent_folders_that_are_one_folder_get_no_link(project: Path, shared: Ta
     (project / ".agents/skills").mkdir(parents=True)
     (project / ".claude").mkdir()
     (project / ".claude/skills").symlink_to("../.agents/skills")
-    apply(plan_add(offer(), [shared]), home=home)
+    apply_plan(plan_add(offer(), [shared]), home=home)
     assert read_lock(shared.place).entries[0].links == (".cursor/skills/pdf",)
     assert not (project / ".agents/skills/pdf").is_symlink()
 
@@ -245,8 +245,8 @@ def test_a_refused_skill_does_not_keep_its_neighbours_out(target: Target, tmp_pa
     for name, text in (("bad", "no frontmatter"), ("good", skill_md("good"))):
         (tmp_path / "many" / name).mkdir(parents=True)
         (tmp_path / "many" / name / "SKILL.md").write_text(text)
-    plan = plan_add(fetch(Source(kind=SourceKind.FOLDER, location=str(tmp_path / "many"))), [target])
-    outcome = apply(plan, home=home)
+    plan = plan_add(fetch_source(Source(kind=SourceKind.FOLDER, location=str(tmp_path / "many"))), [target])
+    outcome = apply_plan(plan, home=home)
     assert [action.id for action in outcome.done] == ["good"]
     assert [(action.id, action.act) for action in outcome.left] == [("bad", Act.REFUSED)]
     assert outcome.left[0].fix
@@ -258,7 +258,7 @@ def test_serious_scan_findings_need_permission(target: Target, offer: Offer, hom
     assert acts(plan) == ["refused"]
     assert "--allow-risky" in plan.actions[0].fix
     assert any(finding.file == "scripts/setup.sh" for finding in plan.actions[0].findings)
-    assert apply(plan, home=home).done == ()
+    assert apply_plan(plan, home=home).done == ()
     assert not target.root.exists()
     assert acts(plan_add(fetched, [target], allow_risky=True)) == ["create"]
     assert acts(plan_add(fetched, [target], force=True)) == ["create"]
@@ -268,7 +268,7 @@ def test_what_changed_after_planning_is_left_alone(target: Target, offer: Offer,
     plan = plan_add(offer(), [target])
     (target.root / "pdf").mkdir(parents=True)
     (target.root / "pdf/SKILL.md").write_text("somebody else was faster")
-    outcome = apply(plan, home=home)
+    outcome = apply_plan(plan, home=home)
     assert outcome.done == ()
     assert "changed after the plan" in outcome.left[0].reason
     assert (target.root / "pdf/SKILL.md").read_text() == "somebody else was faster"
@@ -290,9 +290,9 @@ def test_after_a_stop_between_folder_and_lock_adding_again_finishes(
     with monkeypatch.context() as patched:
         patched.setattr(import_module("skillyard.delivery.apply"), "write_lock", stop)
         with pytest.raises(KeyboardInterrupt):
-            apply(plan_add(offer(), [target]), home=home)
+            apply_plan(plan_add(offer(), [target]), home=home)
     assert not target.place.lock.exists()
-    outcome = apply(plan_add(offer(), [target]), home=home)
+    outcome = apply_plan(plan_add(offer(), [target]), home=home)
     assert [action.act for action in outcome.done] == [Act.ADOPT]
 
 
@@ -309,7 +309,7 @@ def test_a_skill_that_cannot_be_written_does_not_keep_the_others_out(
 
     monkeypatch.setattr(module, "write_folder", full_disk)
     other = Target(place=target.place, root=project / ".cursor/skills")
-    outcome = apply(plan_add(offer(), [target, other]), home=home)
+    outcome = apply_plan(plan_add(offer(), [target, other]), home=home)
     assert [action.path for action in outcome.done] == [other.root / "pdf"]
     assert [(action.act, "No space" in action.reason) for action in outcome.left] == [(Act.REFUSED, True)]
     assert [entry.path for entry in read_lock(target.place).entries] == [".cursor/skills/pdf"]
@@ -326,14 +326,14 @@ def test_content_that_changes_while_it_is_written_is_not_taken_for_installed(
         (path / "extra").write_text("x")
 
     monkeypatch.setattr(module, "write_folder", meddled)
-    outcome = apply(plan_add(offer(), [target]), home=home)
+    outcome = apply_plan(plan_add(offer(), [target]), home=home)
     assert "does not hold what was written" in outcome.left[0].reason
     assert read_lock(target.place).entries == ()
 
 
 def test_copies_for_several_agents_are_tracked_each(project: Path, offer: Offer, home: Path):
     targets = [Target(place=project_place(project), root=project / root / "skills") for root in (".claude", ".cursor")]
-    apply(plan_add(offer(), targets), home=home)
+    apply_plan(plan_add(offer(), targets), home=home)
     assert [entry.path for entry in read_lock(targets[0].place).entries] == [".claude/skills/pdf", ".cursor/skills/pdf"]
 
 
@@ -344,6 +344,6 @@ def test_a_plan_as_json_says_what_and_why(target: Target, offer: Offer):
 
 
 def test_nothing_is_in_the_trash_after_ordinary_work(target: Target, offer: Offer, home: Path):
-    apply(plan_add(offer(), [target]), home=home)
-    apply(plan_add(offer({"a": "b"}), [target]), home=home)
+    apply_plan(plan_add(offer(), [target]), home=home)
+    apply_plan(plan_add(offer({"a": "b"}), [target]), home=home)
     assert Trash(home).items() == []

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from skillyard.delivery.adopt import plan_adopt
-from skillyard.delivery.apply import apply
-from skillyard.delivery.check import check
+from skillyard.delivery.apply import apply_plan
+from skillyard.delivery.check import check_installed
 from skillyard.delivery.lock import LockEntry, read_lock
 from skillyard.delivery.place import project_place
 from skillyard.delivery.plan import Act
@@ -38,7 +38,7 @@ def write(folder: Path, text: str) -> None:
 
 
 def adopted(targets: list[Target], machine: Machine, home: Path, **options: object) -> tuple[LockEntry, ...]:
-    apply(plan_adopt(targets, machine=machine, **options), home=home)
+    apply_plan(plan_adopt(targets, machine=machine, **options), home=home)
     return read_lock(targets[0].place).entries
 
 
@@ -49,7 +49,7 @@ def test_what_nobody_tracks_becomes_local(targets, machine: Machine, home: Path)
     assert (entry.id, entry.path, entry.version) == ("own", ".agents/skills/own", "2.0")
     assert (entry.source.kind, entry.verified) == (SourceKind.LOCAL, True)
     assert (targets[0].root / "own/SKILL.md").stat() == before
-    assert [item.status for item in check(targets, home=home)] == ["ok"]
+    assert [item.status for item in check_installed(targets, home=home)] == ["ok"]
 
 
 def test_links_of_other_agents_are_taken_over(project: Path, targets, machine: Machine, home: Path, skill_md):
@@ -99,11 +99,11 @@ def test_an_own_skill_that_was_edited_is_taken_as_it_is_now_when_named(targets, 
     write(targets[0].root / "own", skill_md("own"))
     adopted(targets, machine, home)
     (targets[0].root / "own/notes.md").write_text("mine")
-    (item,) = check(targets, home=home)
+    (item,) = check_installed(targets, home=home)
     assert (item.status, "skill adopt own" in item.fix) == ("edited", True)
     assert plan_adopt(targets, machine=machine).actions == ()
     adopted(targets, machine, home, ids=["own"])
-    assert [item.status for item in check(targets, home=home)] == ["ok"]
+    assert [item.status for item in check_installed(targets, home=home)] == ["ok"]
 
 
 def test_a_folder_outside_the_project_is_refused(project: Path, targets, machine: Machine, tmp_path: Path, skill_md):

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -195,3 +196,10 @@ def test_any_entry_is_read_or_refused_with_a_typed_error(tmp_path: Path, fields:
     except SkillyardError:
         return
     assert all(item.path.endswith(item.id) for item in lock.entries)
+
+
+def test_a_pipe_in_the_place_of_the_lock_is_named_and_not_waited_for(tmp_path: Path):
+    place = project_place(tmp_path)
+    os.mkfifo(place.lock)
+    with pytest.raises(SkillyardError, match="no plain file"):
+        read_lock(place)

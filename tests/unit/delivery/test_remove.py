@@ -3,13 +3,13 @@ from pathlib import Path
 import pytest
 
 from skillyard.delivery.add import plan_add
-from skillyard.delivery.apply import apply
-from skillyard.delivery.fetch import fetch
+from skillyard.delivery.apply import apply_plan
+from skillyard.delivery.fetch import fetch_source
 from skillyard.delivery.lock import read_lock
 from skillyard.delivery.place import project_place
 from skillyard.delivery.plan import Act
 from skillyard.delivery.remove import plan_remove
-from skillyard.delivery.restore import restore
+from skillyard.delivery.restore import restore_item
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.delivery.target import Target
 from skillyard.delivery.trash import Trash
@@ -25,7 +25,7 @@ def project(tmp_path: Path, home: Path, skill_md) -> Path:
     project = tmp_path / "project"
     target = Target(place=project_place(project), root=project / ".agents/skills", links=(project / ".claude/skills",))
     project.mkdir()
-    apply(plan_add(fetch(Source(kind=SourceKind.FOLDER, location=str(source))), [target]), home=home)
+    apply_plan(plan_add(fetch_source(Source(kind=SourceKind.FOLDER, location=str(source))), [target]), home=home)
     return project
 
 
@@ -34,7 +34,7 @@ def at(project: Path, root: str) -> Target:
 
 
 def test_a_skill_is_removed_with_its_links_and_its_entry(project: Path, home: Path):
-    outcome = apply(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
+    outcome = apply_plan(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
     assert [action.act for action in outcome.done] == [Act.REMOVE]
     assert list((project / ".agents/skills").iterdir()) == list((project / ".claude/skills").iterdir()) == []
     assert read_lock(project_place(project)).entries == ()
@@ -42,8 +42,8 @@ def test_a_skill_is_removed_with_its_links_and_its_entry(project: Path, home: Pa
 
 def test_what_was_removed_can_be_brought_back(project: Path, home: Path):
     before = (project / "skillyard.lock").read_bytes()
-    outcome = apply(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
-    restore(outcome.trashed[0].name, home=home)
+    outcome = apply_plan(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
+    restore_item(outcome.trashed[0].name, home=home)
     assert (project / "skillyard.lock").read_bytes() == before
     assert (project / ".claude/skills/pdf/SKILL.md").is_file()
     assert (project / ".claude/skills/pdf").is_symlink()
@@ -55,8 +55,8 @@ def test_an_edited_skill_is_removed_only_by_force(project: Path, home: Path):
     target = at(project, ".agents/skills")
     plan = plan_remove(["pdf"], [target])
     assert [action.act for action in plan.actions] == [Act.CONFLICT]
-    assert apply(plan, home=home).done == ()
-    outcome = apply(plan_remove(["pdf"], [target], force=True), home=home)
+    assert apply_plan(plan, home=home).done == ()
+    outcome = apply_plan(plan_remove(["pdf"], [target], force=True), home=home)
     assert (outcome.trashed[0].content / "notes.md").read_text() == "mine"
 
 
@@ -69,7 +69,7 @@ def test_caches_left_by_running_its_scripts_are_no_edit(project: Path):
 
 def test_for_one_agent_only_its_link_is_removed(project: Path, home: Path):
     plan = plan_remove(["pdf"], [at(project, ".claude/skills")], only_here=True)
-    outcome = apply(plan, home=home)
+    outcome = apply_plan(plan, home=home)
     assert [action.act for action in outcome.done] == [Act.RECORD]
     assert not (project / ".claude/skills/pdf").exists()
     assert (project / ".agents/skills/pdf/SKILL.md").is_file()
@@ -77,7 +77,7 @@ def test_for_one_agent_only_its_link_is_removed(project: Path, home: Path):
 
 
 def test_without_naming_an_agent_a_link_leads_to_the_whole_skill(project: Path, home: Path):
-    apply(plan_remove(["pdf"], [at(project, ".claude/skills")]), home=home)
+    apply_plan(plan_remove(["pdf"], [at(project, ".claude/skills")]), home=home)
     assert not (project / ".agents/skills/pdf").exists()
 
 
@@ -87,26 +87,26 @@ def test_an_untracked_folder_is_removed_only_by_force(project: Path, home: Path)
     (folder / "SKILL.md").write_text("mine")
     target = at(project, ".claude/skills")
     assert plan_remove(["own"], [target]).actions[0].act is Act.CONFLICT
-    outcome = apply(plan_remove(["own"], [target], force=True), home=home)
+    outcome = apply_plan(plan_remove(["own"], [target], force=True), home=home)
     assert not folder.exists()
-    restore(outcome.trashed[0].name, home=home)
+    restore_item(outcome.trashed[0].name, home=home)
     assert (folder / "SKILL.md").read_text() == "mine"
 
 
 def test_an_untracked_link_is_removed_without_what_it_leads_to(project: Path, home: Path, tmp_path: Path):
     (tmp_path / "precious").mkdir()
     (project / ".claude/skills/own").symlink_to(tmp_path / "precious")
-    apply(plan_remove(["own"], [at(project, ".claude/skills")], force=True), home=home)
+    apply_plan(plan_remove(["own"], [at(project, ".claude/skills")], force=True), home=home)
     assert not (project / ".claude/skills/own").is_symlink()
     assert (tmp_path / "precious").is_dir()
 
 
 def test_a_skill_whose_folder_is_gone_is_taken_out_of_the_lock(project: Path, home: Path):
     target = at(project, ".agents/skills")
-    first = apply(plan_remove(["pdf"], [target]), home=home).trashed[0]
-    restore(first.name, home=home)
+    first = apply_plan(plan_remove(["pdf"], [target]), home=home).trashed[0]
+    restore_item(first.name, home=home)
     (project / ".agents/skills/pdf").rename(project / "elsewhere")
-    outcome = apply(plan_remove(["pdf"], [target]), home=home)
+    outcome = apply_plan(plan_remove(["pdf"], [target]), home=home)
     assert outcome.trashed == ()
     assert read_lock(target.place).entries == ()
     assert not (project / ".claude/skills/pdf").is_symlink()
@@ -117,7 +117,7 @@ def test_a_link_that_a_person_replaced_is_left_alone(project: Path, home: Path):
     link.unlink()
     link.mkdir()
     (link / "SKILL.md").write_text("mine")
-    outcome = apply(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
+    outcome = apply_plan(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home)
     assert [action.act for action in outcome.done] == [Act.REMOVE]
     assert (link / "SKILL.md").read_text() == "mine"
 
@@ -126,7 +126,7 @@ def test_a_link_that_a_person_made_goes_with_the_skill(project: Path, home: Path
     (project / ".cursor/skills").mkdir(parents=True)
     (project / ".cursor/skills/pdf").symlink_to("../../.agents/skills/pdf")
     targets = [at(project, ".agents/skills"), at(project, ".cursor/skills")]
-    apply(plan_remove(["pdf"], targets), home=home)
+    apply_plan(plan_remove(["pdf"], targets), home=home)
     assert not (project / ".cursor/skills/pdf").is_symlink()
 
 
@@ -144,21 +144,21 @@ def test_removing_never_leaves_the_folder_of_skills(project: Path):
 def test_the_last_thing_thrown_away_is_listed_first(project: Path, home: Path):
     for name in ("a", "b"):
         (project / ".claude/skills" / name).mkdir()
-        apply(plan_remove([name], [at(project, ".claude/skills")], force=True), home=home)
+        apply_plan(plan_remove([name], [at(project, ".claude/skills")], force=True), home=home)
     assert [item.name for item in Trash(home).items()] == ["0002-b", "0001-a"]
 
 
 @pytest.mark.parametrize("name", ["nothing", "../x", "", "..", "0001-x"])
 def test_what_is_not_in_the_trash_is_not_found(home: Path, name: str):
     with pytest.raises(NotFoundError):
-        restore(name, home=home)
+        restore_item(name, home=home)
 
 
 def test_a_trash_record_that_is_broken_is_a_typed_error(project: Path, home: Path):
-    item = apply(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home).trashed[0]
+    item = apply_plan(plan_remove(["pdf"], [at(project, ".agents/skills")]), home=home).trashed[0]
     (item.content.parent / "trash.json").write_text("{}")
     with pytest.raises(InputError) as caught:
-        restore(item.name, home=home)
+        restore_item(item.name, home=home)
     assert item.content.is_dir()
     assert str(item.content) in caught.value.hint
 

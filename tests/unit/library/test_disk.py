@@ -1,14 +1,25 @@
 import errno
 import os
+import shutil
 import stat
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from skillyard.errors import ConflictError, InputError
 from skillyard.library import disk
-from skillyard.library.disk import DRAFT_PREFIX, read_folder, swap_folder, write_folder
+from skillyard.library.disk import (
+    DRAFT_PREFIX,
+    discard_folder,
+    draft_beside,
+    hidden_beside,
+    left_beside,
+    read_folder,
+    swap_folder,
+    write_folder,
+)
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle, BundleFile
 
@@ -235,15 +246,37 @@ def test_a_write_that_fails_leaves_the_old_folder_and_no_draft(tmp_path, monkeyp
     assert list(tmp_path.iterdir()) == [tmp_path / "x"]
 
 
-def test_drafts_that_a_crash_left_are_removed_and_fresh_ones_are_not(tmp_path):
-    for name, age in (("0" * 16, 7200), ("f" * 16, 0)):
-        draft = tmp_path / f"{DRAFT_PREFIX}{name}"
-        draft.mkdir()
-        (draft / "part").touch()
-        then = draft.stat().st_mtime - age
-        os.utime(draft, (then, then))
+@pytest.mark.parametrize(("age", "stays"), [(7200, False), (0, True)])
+def test_drafts_that_a_crash_left_are_removed_and_fresh_ones_are_not(tmp_path, monkeypatch, age, stays):
+    draft = draft_beside(tmp_path / "any")
+    draft.mkdir()
+    (draft / "part").touch()
+    os.utime(draft, (0, 0))  # as a copy of something old has it
+    file = draft_beside(tmp_path / "any")
+    file.touch()
+    now = time.time() + age
+    monkeypatch.setattr(time, "time", lambda: now)
     write_folder(BUNDLE, tmp_path / "x")
-    assert drafts(tmp_path) == [DRAFT_PREFIX + "f" * 16]
+    assert sorted(drafts(tmp_path)) == (sorted([draft.name, file.name]) if stays else [])
+
+
+def test_what_a_stopped_removal_leaves_has_the_name_of_a_draft(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    monkeypatch.setattr(shutil, "rmtree", lambda path, **_: (path / "SKILL.md").unlink())
+    discard_folder(tmp_path / "x")
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(DRAFT_PREFIX)
+
+
+def test_only_folders_under_the_name_of_one_that_gave_way_are_left_beside(tmp_path):
+    own = hidden_beside(tmp_path / "x")
+    own.mkdir()
+    for name in (".x.old-2024", ".x.old-0123abcz", "x.old-01234567", ".old-01234567"):
+        (tmp_path / name).mkdir()
+    hidden_beside(tmp_path / "file").touch()
+    hidden_beside(tmp_path / "link").symlink_to(own)
+    assert left_beside(tmp_path) == [(own, tmp_path / "x")]
+    assert left_beside(tmp_path / "none") == []
 
 
 def test_every_file_and_folder_is_synced_before_it_is_shown(tmp_path, monkeypatch):

@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InputError, NotAllowedError
 from skillyard.library import folder as folder_module
+from skillyard.library import walk as walk_module
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import unpack_findings
 from skillyard.skill.document import summarize
+from skillyard.skill.models import Severity
 
 TEXT = "---\nname: {name}\ndescription: {description}\n---\n\nBody of {name}\n"
 
@@ -338,3 +341,65 @@ def test_an_index_that_lies_about_itself_is_not_trusted(tmp_path, library, settl
     changed, payload = tamper(json.loads(header), payload)
     index.write_bytes(json.dumps(changed).encode() + b"\n" + payload)
     assert FolderLibrary(tmp_path / "skills", index_dir=tmp_path / "index").catalog() == expected
+
+
+def test_the_stamps_tell_how_each_skill_file_looked_at_the_last_catalog(tmp_path: Path, write_skill):
+    library = FolderLibrary(tmp_path)
+    assert library.stamps() == {}
+    path = write_skill(tmp_path / "pdf")
+    (entry,) = library.catalog().entries
+    status = path.stat()
+    assert library.stamps() == {entry.location: (status.st_ctime_ns, status.st_size, status.st_ino)}
+    path.write_text(path.read_text() + "more")
+    assert library.stamps()[entry.location][1] == status.st_size
+    library.catalog()
+    assert library.stamps()[entry.location][1] == status.st_size + 4
+
+
+def test_of_endless_folders_without_skills_only_the_first_are_looked_into(tmp_path, monkeypatch):
+    monkeypatch.setattr(walk_module, "MAX_FOLDERS", 3)
+    for name in ("e1", "e2", "e3", "e4", "z/deep"):
+        (tmp_path / name).mkdir(parents=True)
+    add(tmp_path, "good")
+    add(tmp_path, "z/deep/late")
+    catalog = FolderLibrary(tmp_path).catalog()
+    assert [entry.id for entry in catalog.entries] == ["good"]
+    assert [(problem.location, problem.findings[0].code) for problem in catalog.problems] == [
+        (str(tmp_path), "too-many-folders")
+    ]
+
+
+def test_of_endless_links_only_the_first_are_followed(tmp_path, monkeypatch):
+    monkeypatch.setattr(walk_module, "MAX_LINKS", 2)
+    add(tmp_path, "good")
+    for name in ("l1", "l2", "l3"):
+        (tmp_path / name).symlink_to("good")
+    catalog = FolderLibrary(tmp_path).catalog()
+    assert [entry.id for entry in catalog.entries] == ["good", "l1", "l2"]
+    assert [problem.findings[0].code for problem in catalog.problems] == ["too-many-links"]
+
+
+def test_endless_bad_links_are_counted_and_good_ones_still_listed(tmp_path, monkeypatch):
+    monkeypatch.setattr(walk_module, "MAX_TROUBLES", 2)
+    add(tmp_path, "good")
+    for name in ("l1", "l2", "l3", "l4"):
+        (tmp_path / name).symlink_to("nowhere")
+    (tmp_path / "z").symlink_to("good")
+    catalog = FolderLibrary(tmp_path).catalog()
+    assert [entry.id for entry in catalog.entries] == ["good", "z"]
+    codes = [problem.findings[0].code for problem in catalog.problems]
+    assert codes == ["link-dangling", "link-dangling", "too-many-problems"]
+    assert "2 more" in catalog.problems[-1].findings[0].message
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "[1]", '[{"severity": "error"}]', "[" * 100_000])
+def test_a_finding_that_the_index_lost_is_told_as_lost(text):
+    (finding,) = unpack_findings(text)
+    assert (finding.code, finding.severity) == ("unreadable", Severity.ERROR)
+
+
+def test_a_finding_of_wrong_types_in_the_index_is_not_used():
+    whole = {"code": "x", "severity": "error", "message": "m", "fix": "f", "field": "", "file": "", "line": 1}
+    assert unpack_findings(json.dumps([whole]))[0].code == "x"
+    for key, wrong in (("message", None), ("file", 1), ("line", "1")):
+        assert unpack_findings(json.dumps([{**whole, key: wrong}]))[0].code == "unreadable"

@@ -215,3 +215,10 @@ def test_a_commented_file_that_says_nothing_of_the_skill_is_in_nobodys_way(machi
     own = write(machine.home / ".gemini/settings.json", '{"skills": {"disabled": ["pdf"]}}')
     write(machine.cwd / ".gemini/settings.json", '{"theme": "dark"} // ours')
     assert switch_native(GEMINI, [entry], machine, on=True) == (own,)
+
+
+@pytest.mark.parametrize("path", ["a\\u0000b", "a/" * 100_000])
+def test_a_path_that_no_file_can_have_hides_nothing(machine: Machine, entry, path: str):
+    write(machine.home / ".codex/config.toml", f'[[skills.config]]\npath = "{path}"\nenabled = false\n')
+    assert not native_state(CODEX, machine).is_off(entry)
+    assert switch_native(CODEX, [entry], machine, on=False)

@@ -14,6 +14,7 @@ from skillyard.library.switches import (
     WithSwitches,
     load_switches,
     save_switches,
+    switched_off,
     switches_file,
 )
 from skillyard.skill.library import Catalog, Shadowed, SkillEntry
@@ -117,6 +118,18 @@ def test_a_library_with_switches_lists_only_what_is_on(tmp_path: Path, write_ski
     assert [item.entry.id for item in library.disabled] == ["pdf"]
     assert library.read(entry).document.name == "draw"
     assert library.bundle(entry).get("SKILL.md") is not None
+
+
+@pytest.mark.parametrize("wanted", ["pdf", "PDF"])
+def test_asking_for_a_skill_that_is_off_is_answered_with_how_to_turn_it_on(wanted: str):
+    disabled = Switches().disable("pdf").apply(CATALOG).disabled
+    error = switched_off(wanted, disabled)
+    assert error is not None
+    assert (error.message, error.hint) == (
+        "The skill 'pdf' is switched off everywhere.",
+        "Turn it on: skillyard skill enable pdf",
+    )
+    assert switched_off("draw", disabled) is None
 
 
 def test_what_is_off_is_not_reported_as_shadowed_either():

@@ -21,6 +21,8 @@ def test_a_file_that_is_not_there_has_no_settings(tmp_path: Path):
     ("name", "data", "message"),
     [
         ("a.toml", b"name = x", "not valid TOML"),
+        ("a.toml", b"name = " + b"9" * 5_000, "not valid TOML"),
+        ("a.toml", b"a" + b".a" * 100_000, "more than 64 parts"),
         ("a.json", b"[1]", "holds a list"),
         ("a.json", b"null", "holds nothing"),
         ("a.json", b'"text"', "holds the value 'text'"),

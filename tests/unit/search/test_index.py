@@ -1,6 +1,7 @@
 import pytest
 
 from skillyard.search import Document, Index, rank
+from skillyard.search import index as index_module
 
 LIBRARY = [
     Document("file-diff", "file-diff", "Compares two files line by line and reports the differences."),
@@ -107,3 +108,29 @@ def test_a_skill_named_with_words_that_say_nothing_is_found_by_its_name():
     documents = [Document("how-to", "how-to", "Explains."), Document("other", "other", "Else.")]
     assert [hit.id for hit in rank("How-To", documents)] == ["how-to"]
     assert rank("", documents) == []
+
+
+def test_a_body_is_searched_up_to_its_limit():
+    body = "word " * (index_module.MAX_BODY // 5) + "aardvark"
+    assert rank("aardvark", [Document("long", "long", "Long.", body)]) == []
+    assert rank("aardvark", [Document("long", "long", "Long.", body[10:])]) != []
+
+
+def test_when_the_work_is_used_up_names_and_descriptions_are_still_searched(monkeypatch):
+    monkeypatch.setattr(index_module, "MAX_WORK", 10)
+    crowd = " ".join(f"w{number}" for number in range(20))
+    documents = [
+        Document("crowd", "crowd", "Fills the index.", crowd),
+        Document("late", "late", "Paints fences.", "aardvark"),
+    ]
+    assert rank("aardvark", documents) == []
+    assert [hit.id for hit in rank("w7", documents)] == ["crowd"]
+    assert [hit.id for hit in rank("paint fences", documents)] == ["late"]
+
+
+def test_when_descriptions_alone_are_too_many_names_are_still_found(monkeypatch):
+    monkeypatch.setattr(index_module, "MAX_SUMMARY_WORK", 10)
+    crowd = " ".join(f"w{number}" for number in range(20))
+    documents = [Document("crowd", "crowd", crowd), Document("late", "late", "Paints fences.")]
+    assert rank("paint fences", documents) == []
+    assert [hit.id for hit in rank("late", documents)] == ["late"]

@@ -1,8 +1,10 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.search.tokens import stem, tokenize
+from skillyard.search.tokens import count_tokens, stem, tokenize
 
 
 @pytest.mark.parametrize(
@@ -55,3 +57,10 @@ def test_words_that_say_nothing_are_left_out():
 def test_any_text_has_the_same_tokens_twice_and_never_an_empty_one(text: str):
     assert tokenize(text) == tokenize(text)
     assert all(tokenize(text))
+
+
+@given(st.text())
+def test_counting_finds_the_tokens_that_cutting_finds(text: str):
+    counts: dict[str, int] = {}
+    count_tokens(text, counts)
+    assert counts == Counter(tokenize(text))

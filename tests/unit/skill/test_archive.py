@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InputError, LimitError
 from skillyard.skill import archive as archive_module
-from skillyard.skill.archive import pack, read_archive
+from skillyard.skill.archive import pack, pack_flat, read_archive
 from skillyard.skill.bundle import Bundle, BundleFile, bundle_of
 from skillyard.skill.models import Severity
 
@@ -77,6 +77,18 @@ def test_slim_leaves_out_the_evals_at_the_top_only():
     assert {file.path for file in BUNDLE} - {file.path for file in read.bundle} == {"evals/evals.json"}
 
 
+def test_a_flat_archive_has_the_skill_file_at_its_top_and_the_same_digest():
+    packed = pack_flat(BUNDLE)
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert archive.namelist() == [file.path for file in BUNDLE]
+    read = read_archive(packed, filename="my-skill.zip")
+    assert read.bundle.digest == BUNDLE.digest
+    assert read.folder == "my-skill"
+    assert read.findings == ()
+    assert pack_flat(Bundle(BUNDLE.files[::-1])) == packed
+    assert read_archive(pack_flat(BUNDLE, slim=True)).bundle == read_archive(pack(BUNDLE, "x", slim=True)).bundle
+
+
 @pytest.mark.parametrize("folder", ["", "..", "a/b", "/x", "nul", "a\n"])
 def test_an_unsafe_folder_name_is_not_packed(folder):
     with pytest.raises(InputError, match="folder name"):
@@ -86,6 +98,8 @@ def test_an_unsafe_folder_name_is_not_packed(folder):
 def test_a_bundle_with_an_unsafe_path_is_not_packed():
     with pytest.raises(InputError):
         pack(Bundle([SKILL, BundleFile("../x", b"")]), "x")
+    with pytest.raises(InputError):
+        pack_flat(Bundle([SKILL, BundleFile("../x", b"")]))
 
 
 def test_what_packs_too_well_is_stored_so_that_it_can_be_read_again():
@@ -227,3 +241,4 @@ def test_whatever_is_a_bundle_survives_packing(files, slim):
     read = read_archive(pack(made.bundle, "x", slim=slim))
     assert read.bundle.digest == made.bundle.digest
     assert read.folder == "x"
+    assert read_archive(pack_flat(made.bundle, slim=slim)).bundle.digest == made.bundle.digest

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.skill.names import ascii_alias, hidden_characters, is_valid_name, name_problems, slugify
+from skillyard.skill.names import (
+    ascii_alias,
+    hidden_characters,
+    is_device_name,
+    is_valid_name,
+    name_problems,
+    nearest_name,
+    slugify,
+)
 
 
 @pytest.mark.parametrize("name", ["a", "pdf-forms", "x2", "2-x", "문서-작성", "数据-分析", "überblick", "a" * 64])
@@ -74,4 +82,24 @@ def test_an_ascii_name_is_its_own_alias_and_others_never_share_one():
 def test_accents_without_end_are_too_long_and_not_slow():
     started = time.process_time()
     assert "name-length" in [code for code, _ in name_problems("a" + "\u0301\u0323" * 100_000)]
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("use", [slugify, ascii_alias, is_device_name])
+def test_accents_without_end_are_not_slow(use):
+    started = time.process_time()
+    use("a" + "\u0301\u0323" * 100_000)
+    assert time.process_time() - started < 2
+
+
+def test_the_nearest_name_is_the_one_that_looks_most_alike():
+    assert nearest_name("pdf-frms", ["docker", "pdf-forms", "pdf"]) == "pdf-forms"
+    assert nearest_name("zzz", ["docker", "pdf-forms"]) == ""
+    assert nearest_name("anything", []) == ""
+
+
+def test_the_nearest_of_very_many_very_long_names_is_found_quickly():
+    names = ["a" * 180 + f"{number:05d}" for number in range(10_000)]
+    started = time.process_time()
+    assert nearest_name("a" * 190, [*names, "b"]) == names[0]
     assert time.process_time() - started < 2

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -164,3 +166,11 @@ def test_no_text_makes_the_check_raise_and_what_passes_stays_inside(path):
 def test_collisions_do_not_depend_on_the_order(paths):
     found = [finding.message for finding in collision_findings(paths)]
     assert found == [finding.message for finding in collision_findings(paths[::-1])]
+
+
+def test_accents_without_end_in_many_paths_are_not_slow():
+    paths = ["\u0301\u0323" * 500 + str(number) for number in range(2_000)]
+    started = time.process_time()
+    assert collision_findings(paths) == []
+    assert all(path_findings(path) for path in paths)
+    assert time.process_time() - started < 2

@@ -1,5 +1,7 @@
 """What an attacker would write, and the rule that must see it."""
 
+import time
+
 import pytest
 
 from skillyard.skill.bundle import Bundle, BundleFile
@@ -300,3 +302,12 @@ def test_the_name_of_a_file_does_not_keep_it_from_being_read(path: str):
 def test_a_command_in_a_hidden_comment_is_judged_like_a_script():
     comment = "<!-- to detect attacks: rm -rf ~ -->"
     assert worst("SKILL.md", comment, "scan-destructive-command") is ERROR
+
+
+@pytest.mark.parametrize("text", [b".", b"_", b"_.x/v-4(hk", b"curl.exe ", b"wget " * 80 + b"\n"])
+def test_a_text_of_nothing_but_what_patterns_start_with_is_scanned_at_once(text):
+    size = 4 * 1024 * 1024
+    bundle = Bundle([BundleFile("SKILL.md", HEAD.encode()), BundleFile("a.txt", text * (size // len(text)))])
+    started = time.process_time()
+    scan(bundle)
+    assert time.process_time() - started < 1.8

@@ -3,6 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from heapq import merge
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from skillyard.skill.scan.rule import Pattern
@@ -21,8 +23,8 @@ class _Anchor(NamedTuple):
 class Anchors:
     """An index from literals to the patterns that need them.
 
-    Hundreds of separate searches would read a file hundreds of times. One expression that starts with the
-    rarest byte of each literal skips most of the text without a try.
+    Hundreds of separate searches would read a file hundreds of times. One expression for each byte that is the
+    rarest of some literals skips most of the text at memory speed.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
@@ -30,22 +32,27 @@ class Anchors:
         for pattern in patterns:
             for anchor in pattern.anchors:
                 by_literal[anchor.lower().encode()].append(pattern)
-        self._by_byte: dict[int, list[_Anchor]] = defaultdict(list)
+        by_byte: dict[int, list[_Anchor]] = defaultdict(list)
         for literal, needing in sorted(by_literal.items()):
             offset = rarest(literal)
-            self._by_byte[literal[offset]].append(_Anchor(literal, offset, tuple(needing)))
-        # Choices are tried in turn, so the bytes met most often come first.
-        pivots = sorted(self._by_byte, key=_rarity)
-        self._seed = re.compile(b"|".join(_seed(self._by_byte[pivot]) for pivot in pivots))
+            by_byte[literal[offset]].append(_Anchor(literal, offset, tuple(needing)))
+        self._searches = [(re.compile(_seed(anchors)), anchors) for anchors in by_byte.values()]
 
     def candidates(self, lower: bytes) -> Iterator[tuple[int, Pattern]]:
         """Where each pattern may match, in the order of the text."""
-        for match in self._seed.finditer(lower):
-            for literal, offset, patterns in self._by_byte[lower[match.start()]]:
-                start = match.start() - offset
-                if start >= 0 and lower.startswith(literal, start):
-                    for pattern in patterns:
-                        yield start, pattern
+        found = merge(*(_found(lower, *search) for search in self._searches), key=itemgetter(0))
+        for _, start, pattern in found:
+            yield start, pattern
+
+
+def _found(lower: bytes, seed: re.Pattern[bytes], anchors: list[_Anchor]) -> Iterator[tuple[int, int, Pattern]]:
+    """Where a rare byte stands in a literal, where that starts, and what needs it."""
+    for match in seed.finditer(lower):
+        for literal, offset, patterns in anchors:
+            start = match.start() - offset
+            if start >= 0 and lower.startswith(literal, start):
+                for pattern in patterns:
+                    yield match.start(), start, pattern
 
 
 def rarest(literal: bytes) -> int:
@@ -59,12 +66,32 @@ def _rarity(byte: int) -> int:
 
 
 def _seed(anchors: list[_Anchor]) -> bytes:
+    """The rarest byte where one of its literals stands around it.
+
+    What follows it is tried by its first byte, so that a text of nothing but that byte costs little more than
+    any other.
+    """
     pivot = re.escape(anchors[0].literal[anchors[0].offset :][:1])
-    choices = (_around(anchor, pivot) for anchor in anchors)
-    return pivot + b"(?:" + b"|".join(choices) + b")"
+    followed: dict[bytes, list[_Anchor]] = defaultdict(list)
+    last: list[_Anchor] = []
+    for anchor in anchors:
+        tail = anchor.literal[anchor.offset + 1 :]
+        if tail:
+            followed[tail[:1]].append(anchor)
+        else:
+            last.append(anchor)
+    choices = (re.escape(first) + b"(?:" + b"|".join(map(_rest, group)) + b")" for first, group in followed.items())
+    parts = [b"(?=" + b"|".join(choices) + b")"] if followed else []
+    if last:
+        before = b"".join(sorted({re.escape(anchor.literal[-2:-1]) for anchor in last}))
+        parts.append(b"(?<=[" + before + b"]" + pivot + b")(?:" + b"|".join(map(_behind, last)) + b")")
+    return pivot + b"(?:" + b"|".join(parts) + b")"
 
 
-def _around(anchor: _Anchor, pivot: bytes) -> bytes:
-    head, tail = anchor.literal[: anchor.offset], anchor.literal[anchor.offset + 1 :]
-    behind = b"(?<=" + re.escape(head) + pivot + b")" if head else b""
-    return behind + (b"(?=" + re.escape(tail) + b")" if tail else b"")
+def _rest(anchor: _Anchor) -> bytes:
+    """What follows the first byte after the rarest, and that all stands behind it."""
+    return re.escape(anchor.literal[anchor.offset + 2 :]) + (_behind(anchor) if anchor.offset else b"")
+
+
+def _behind(anchor: _Anchor) -> bytes:
+    return b"(?<=" + re.escape(anchor.literal) + b")"

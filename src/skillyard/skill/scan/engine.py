@@ -12,6 +12,7 @@ from skillyard.skill.scan.rule import Hit, Pattern, line_end
 
 MAX_WORK: Final = 600_000
 """What a bundle may cost, in units of a microsecond or two. Honest bundles of the largest size stay below."""
+_SEE: Final = 4
 _TRY: Final = 5
 _LOOK_AROUND: Final = 10
 _JUDGE: Final = 20
@@ -45,6 +46,7 @@ def _matched(page: Page, *, security_topic: bool, work: int) -> tuple[list[Hit],
     for position, pattern in anchors().candidates(page.lower):
         if work <= 0:
             break
+        work -= _SEE
         if position < resume.get(pattern, 0):
             continue
         work -= _TRY

@@ -109,7 +109,7 @@ def init_skill(name: str, parent: Path) -> Path:
 
 def suggestion(name: str) -> str:
     """The nearest name that is allowed."""
-    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", name).lower())[:64].strip("-")
+    return re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", name[:1024]).lower())[:64].strip("-")
 
 
 def main() -> int:
