@@ -5,8 +5,6 @@
 
 import argparse
 import json
-import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -15,17 +13,14 @@ import tempfile
 from pathlib import Path
 
 from generate import generate
+from results import write_part
 from subjects import SUBJECTS
 
 SIZES = (1_000, 10_000)
 ROUNDS = {1_000: 9, 10_000: 5}
 SLOW = {"deepagents", "fastmcp", "skills-ref"}
 
-REPORT = """# Results
-
-Made by `make bench` on {machine}.
-
-## Loading a folder of skills
+REPORT = """## Loading a folder of skills
 
 Each subject loads the same generated folders, parsed and validated where it does that, as objects. Every figure is the
 median over fresh processes of the CPU time of the load alone (user and system, children included); imports are not
@@ -34,10 +29,6 @@ process; "one change" is the same after one skill was edited, and fails unless t
 
 {tables}
 """
-
-
-def machine() -> str:
-    return f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def cpu_ms() -> float:
@@ -113,7 +104,7 @@ def main() -> None:
             tables.append(table(size, figures))
             print(tables[-1], end="\n\n")
     if options.write:
-        options.write.write_text(REPORT.format(tables="\n\n".join(tables), machine=machine()), encoding="utf-8")
+        write_part(options.write, "loading", REPORT.format(tables="\n\n".join(tables)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     __version__: str
 
+    from skillyard.client import Skillyard
     from skillyard.errors import SkillyardError
     from skillyard.library.environments import Environment, Environments
     from skillyard.library.folder import FolderLibrary
@@ -25,6 +26,7 @@ __all__ = [
     "FolderLibrary",
     "Layered",
     "SkillsManager",
+    "Skillyard",
     "SkillyardError",
     "parse",
     "scan",
@@ -37,6 +39,7 @@ _HOMES = {
     "FolderLibrary": "skillyard.library.folder",
     "Layered": "skillyard.skill.library",
     "SkillsManager": "skillyard.library.manager",
+    "Skillyard": "skillyard.client",
     "SkillyardError": "skillyard.errors",
     "parse": "skillyard.skill.document",
     "scan": "skillyard.skill.scan",

@@ -4,12 +4,17 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 __all__ = [
+    "AlreadyDoneError",
     "ConflictError",
+    "InProgressError",
     "InputError",
+    "KeyReusedError",
     "LimitError",
     "NotAllowedError",
     "NotFoundError",
     "SkillyardError",
+    "TooManyRequestsError",
+    "UnauthenticatedError",
     "UnavailableError",
     "UsageError",
 ]
@@ -52,6 +57,12 @@ class LimitError(InputError):
     http_status = 413
 
 
+class KeyReusedError(InputError):
+    """An idempotency key came again with another request."""
+
+    code = "idempotency_mismatch"
+
+
 class UsageError(SkillyardError):
     """The call itself is wrong: the caller must change the command or the parameters."""
 
@@ -70,6 +81,24 @@ class NotFoundError(SkillyardError):
     mcp_code = -32602
 
 
+class UnauthenticatedError(SkillyardError):
+    """The server does not know who is asking."""
+
+    code = "unauthenticated"
+    exit_code = 4
+    http_status = 401
+    mcp_code = -32602
+
+    def __init__(
+        self,
+        message: str = "This server needs a token.",
+        *,
+        hint: str = "Send 'Authorization: Bearer TOKEN'; make one: skillyard registry tokens create",
+        details: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint, details=details)
+
+
 class NotAllowedError(SkillyardError):
     """The caller may not do this: a path outside its place, a missing permission."""
 
@@ -86,6 +115,25 @@ class ConflictError(SkillyardError):
     exit_code = 5
     http_status = 409
     mcp_code = -32602
+
+
+class AlreadyDoneError(ConflictError):
+    """The request with this idempotency key was carried out; its answer is not kept."""
+
+    code = "already_done"
+
+
+class InProgressError(ConflictError):
+    """The request with this idempotency key is being worked on: asking again later gives its answer."""
+
+    code = "in_progress"
+
+
+class TooManyRequestsError(SkillyardError):
+    """The caller asks more often than allowed; `details["retry_after"]` says how many seconds to wait."""
+
+    code = "rate_limited"
+    http_status = 429
 
 
 class UnavailableError(SkillyardError):

@@ -88,3 +88,63 @@ def test_a_running_server_notices_what_is_switched_off_later(start, environment,
     answer = get(skill)
     assert answer.status_code == 404
     assert "switched off" in answer.json()["error"]["message"]
+
+
+def test_a_fresh_registry_is_served_with_something_to_look_at(start):
+    announced, _ = start("--port", "0")
+    url = f"{announced['url']}/api/v1"
+    assert get(f"{url}/me").json()["data"]["operator"] is True
+    names = [skill["full_name"] for skill in get(f"{url}/skills").json()["data"]]
+    assert "system/skill-creator" in names
+
+
+def test_an_open_stream_does_not_keep_the_server_from_stopping(start):
+    announced, process = start("--port", "0")
+    with (
+        httpx.Client(trust_env=False) as client,
+        client.stream("GET", f"{announced['url']}/api/v1/events?since=0") as answer,
+    ):
+        lines = answer.iter_lines()
+        assert next(lines) == "retry: 2000"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=10) == 0
+
+
+def run_serve(environment, tmp_path, *words, **variables):
+    return subprocess.run(
+        [sys.executable, "-m", "skillyard", "serve", "--port", "0", "--json", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**environment, **variables},
+        cwd=tmp_path,
+        timeout=60,
+    )
+
+
+def test_an_address_for_others_is_refused_without_tokens(environment, tmp_path):
+    done = run_serve(environment, tmp_path, "--host", "0.0.0.0")
+    assert done.returncode == 4
+    error = json.loads(done.stdout)["error"]
+    assert error["code"] == "not_allowed"
+    assert "SKILLYARD_AUTH=token" in error["hint"]
+
+
+def test_a_store_that_cannot_be_opened_is_named(environment, tmp_path):
+    done = run_serve(environment, tmp_path, SKILLYARD_DATABASE_URL="postgresql://127.0.0.1:1/none")
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == "unavailable"
+
+
+def test_a_server_for_others_asks_for_the_token_of_the_settings(start, environment):
+    secret = "a-long-and-random-text"
+    environment.update(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=secret)
+    announced, process = start("--port", "0")
+    url = f"{announced['url']}/api/v1/me"
+    assert get(url).status_code == 401
+    assert get(url, authorization=f"Bearer {secret}").json()["data"]["operator"] is True
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=10)
+    assert secret.encode() not in error
+    assert b'"status": 401' in error

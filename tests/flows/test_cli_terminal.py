@@ -143,3 +143,21 @@ def test_yes_answers_the_question(on_terminal, root):
     assert "[y/N]" not in shown
     assert code == 0
     assert not (root / "evil").exists()
+
+
+def test_a_registry_on_the_terminal_is_cut_asks_and_cannot_be_steered(on_terminal, root):
+    (root / "evil/SKILL.md").write_text(
+        f'---\nname: evil\ndescription: "\\e[2Jwipe {"word " * 40}"\nmetadata:\n  requires: evil\n---\nSee [[evil]].\n'
+    )
+    code, shown = on_terminal("publish", root / "evil", "--notes", "\x1b[2Jnotes", LOGNAME="ann")
+    assert code == 0
+    assert COLOURS.search(shown)
+    plain = COLOURS.sub("", on_terminal("registry", "list", LOGNAME="ann")[1])
+    assert "ann/evil" in plain
+    assert "\x1b" not in plain
+    assert all(len(line) <= 80 for line in plain.splitlines())
+    code, shown = on_terminal("registry", "delete", "evil", answer=b"y\n", LOGNAME="ann", NO_COLOR="1")
+    assert code == 0
+    assert "Delete ann/evil?" in shown
+    assert "skillyard registry undo" in shown
+    assert not COLOURS.search(shown)

@@ -16,7 +16,7 @@ from skillyard.skill.library import SkillEntry
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
-PAGES_WITH_CODE = ("README.md", "docs/library.md", "docs/environments.md", "docs/format.md")
+PAGES_WITH_CODE = ("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/python.md")
 TESTED_ELSEWHERE = {"docs/delivery.md"}
 """Its code needs a source to install from; the tests of that room bring one."""
 

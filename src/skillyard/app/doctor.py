@@ -5,13 +5,12 @@ import platform
 import shlex
 import shutil
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from enum import StrEnum
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from skillyard.app.checks import Check, Status, ok, writable
 from skillyard.app.environments import ACTIVE, active_name, all_environments
 from skillyard.app.libraries import index_dir, reach
+from skillyard.app.registry_checks import examine_registry
 from skillyard.config.load import load_settings
 from skillyard.config.paths import project_config_file, user_config_file
 from skillyard.config.settings import ENV_PREFIX, Settings
@@ -23,29 +22,9 @@ from skillyard.library.roots import Machine
 _OTHER_VARIABLES: Final = frozenset({"SKILLYARD_CONFIG_DIR", "SKILLYARD_DEBUG"})
 
 
-class Status(StrEnum):
-    OK = "ok"
-    WARNING = "warning"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Check:
-    """One thing looked at."""
-
-    name: str
-    status: Status
-    message: str
-    fix: str = ""
-    """A command to paste, or a sentence where no command can do it."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
-
 def examine() -> Iterator[Check]:
     """Every check, one after the other."""
-    yield _ok("python", f"{platform.python_implementation()} {platform.python_version()}")
+    yield ok("python", f"{platform.python_implementation()} {platform.python_version()}")
     yield _git()
     yield from _variables()
     try:
@@ -54,8 +33,9 @@ def examine() -> Iterator[Check]:
         yield Check(name="config", status=Status.FAILED, message=error.message, fix=error.hint)
         return
     files = [str(path) for path in (project_config_file(), user_config_file()) if path.exists()]
-    yield _ok("config", ", ".join(files) or "no file; every setting has its default")
-    yield _writable("home", settings.home)
+    yield ok("config", ", ".join(files) or "no file; every setting has its default")
+    yield writable("home", settings.home)
+    yield from examine_registry(settings)
     yield from _environment(settings)
     yield from _named_folders(settings)
     yield from _roots(settings)
@@ -64,7 +44,7 @@ def examine() -> Iterator[Check]:
 def _git() -> Check:
     found = shutil.which("git")
     if found:
-        return _ok("git", found)
+        return ok("git", found)
     return Check(
         name="git",
         status=Status.WARNING,
@@ -85,18 +65,6 @@ def _variables() -> Iterator[Check]:
             )
 
 
-def _writable(name: str, folder: Path) -> Check:
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        return _ok(name, str(folder))
-    if existing.is_dir():
-        message, command = f"{folder} cannot be written.", ["chmod", "u+rwx", str(existing)]
-    else:
-        message = f"{folder} cannot be written: {existing} is no folder."
-        command = ["mv", str(existing), f"{existing}.old"]
-    return Check(name=name, status=Status.FAILED, message=message, fix=shlex.join(command))
-
-
 def _environment(settings: Settings) -> Iterator[Check]:
     name = active_name(settings)
     if name is None:
@@ -106,7 +74,7 @@ def _environment(settings: Settings) -> Iterator[Check]:
     except SkillyardError as error:
         yield Check(name="environment", status=Status.FAILED, message=error.message, fix=_environment_fix(name))
         return
-    yield _ok("environment", f"{name} ({environment.path})")
+    yield ok("environment", f"{name} ({environment.path})")
     for error in environment.files.errors:
         yield Check(name="environment", status=Status.WARNING, message=error.message, fix=error.hint)
 
@@ -161,8 +129,4 @@ def _roots(settings: Settings) -> Iterator[Check]:
                 fix="skillyard audit",
             )
         else:
-            yield _ok("roots", found)
-
-
-def _ok(name: str, message: str) -> Check:
-    return Check(name=name, status=Status.OK, message=message)
+            yield ok("roots", found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skillyard.app.libraries import reach
 from skillyard.delivery.apply import Outcome, apply_plan
+from skillyard.delivery.download import Credentials, DownloadLimits
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan
 from skillyard.delivery.target import SHARED_AGENT, Target, agent_targets, folder_target, root_targets
@@ -60,6 +61,14 @@ def reach_targets(where: Where, settings: "Settings", machine: Machine) -> tuple
     if where.user:
         roots = [root for root in roots if root.scope is Scope.USER]
     return root_targets(roots, machine=machine, home=settings.home)
+
+
+def download_limits(settings: "Settings", *, allow_http: bool = False) -> DownloadLimits:
+    """What fetching may do; the yard that the settings name is shown the token that goes with it."""
+    credentials = None
+    if settings.server is not None and settings.token is not None:
+        credentials = Credentials(server=settings.server, token=settings.token.get_secret_value())
+    return DownloadLimits(allow_http=allow_http, credentials=credentials)
 
 
 def lock_places(targets: Sequence[Target]) -> tuple[LockPlace, ...]:

@@ -43,10 +43,14 @@ class _Shelf(NamedTuple):
 
 
 class SkillSearch:
-    """A library made searchable. Only what changed since the last search is read again."""
+    """A library made searchable. Only what changed since the last search is read again.
 
-    def __init__(self, library: Library) -> None:
+    Without `bodies` only names and descriptions are searched: of skills elsewhere each body would be a download.
+    """
+
+    def __init__(self, library: Library, *, bodies: bool = True) -> None:
         self._library = library
+        self._room = MAX_KEPT if bodies else 0
         self._shelf = _Shelf({}, Index(()))
 
     def search(self, query: str, *, limit: int = 10) -> Matches:
@@ -58,7 +62,7 @@ class SkillSearch:
 
     def _look_again(self, before: _Shelf) -> _Shelf:
         entries = self._library.catalog().entries
-        room = MAX_KEPT if len(entries) <= MAX_WITH_BODIES else 0
+        room = self._room if len(entries) <= MAX_WITH_BODIES else 0
         texts: dict[str, _Text] = {}
         for entry in entries:
             text = self._text(entry, before.texts.get(entry.id)) if room > 0 else _Text(entry, (), "")

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pydantic import SecretStr
 
 from skillyard.app.environments import ACTIVE, active_with_origin, all_environments
 from skillyard.cli.output import Answer
 from skillyard.cli.text import print_rows
 from skillyard.config.files import check_project_value, known_key, portable, write_key
-from skillyard.config.load import load_settings, parse_value, plain, setting_origins
+from skillyard.config.load import load_settings, parse_value, setting_origins, shown
 from skillyard.config.paths import config_dir, project_config_file, user_config_file
 from skillyard.config.settings import Settings
 
@@ -63,9 +64,10 @@ def set_value(
         check_project_value(path, name, parsed)
         parsed = portable(path, name, parsed)
     write_key(path, name, parsed)
+    written = shown(name, SecretStr(str(parsed)) if name in {"admin_token", "token"} else parsed)
     return Answer(
-        document={"key": name, "value": parsed, "file": str(path)},
-        text=lambda console: console.print(f"{name} = {_written(parsed)}  ({path})", soft_wrap=True),
+        document={"key": name, "value": written, "file": str(path)},
+        text=lambda console: console.print(f"{name} = {_written(written)}  ({path})", soft_wrap=True),
     )
 
 
@@ -96,7 +98,7 @@ def _in_force() -> tuple[dict[str, object], dict[str, str]]:
     """Every setting and where it comes from, as the commands see it."""
     settings = load_settings()
     origins = setting_origins()
-    values = {key: plain(getattr(settings, key)) for key in origins}
+    values = {key: shown(key, getattr(settings, key)) for key in origins}
     values[ACTIVE], origins[ACTIVE] = active_with_origin(settings)
     return values, origins
 

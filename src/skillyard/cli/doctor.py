@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Final
 
-from skillyard.app.doctor import Status, examine
+from skillyard.app.checks import Status
+from skillyard.app.doctor import examine
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, GOOD, hanging, styled

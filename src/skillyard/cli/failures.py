@@ -51,12 +51,13 @@ def _usage_message(error: typer.TyperException) -> str:
         return error.format_message()
     described = parameter.type_descriptor
     if described.choices:
-        taken = f"one of {', '.join(str(choice.value) for choice in described.choices)}"
+        taken = f"one of {', '.join(str(getattr(choice, 'value', choice)) for choice in described.choices)}"
     elif described.annotation is int:
         taken = "a whole number" if parameter.min is None else f"a whole number of at least {parameter.min}"
     else:
         return error.format_message()
-    return f"{max(parameter.opts, key=len)} takes {taken}."
+    name = parameter.metavar if parameter.param_type_name == "argument" else max(parameter.opts, key=len)
+    return f"{name} takes {taken}."
 
 
 def _help_hint(error: typer.TyperException) -> str:

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from skillyard.app.installing import Carried, Where, carry_out, install_targets, lock_places, reach_targets
+from skillyard.app.installing import (
+    Carried,
+    Where,
+    carry_out,
+    download_limits,
+    install_targets,
+    lock_places,
+    reach_targets,
+)
 from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.plan_text import print_carried, print_checked
@@ -19,7 +27,6 @@ from skillyard.delivery import (
     plan_update,
 )
 from skillyard.delivery.check import Status
-from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.merge import Favor
 from skillyard.delivery.update import UpdateOptions
 from skillyard.errors import UsageError
@@ -58,7 +65,7 @@ def add(
     targets = install_targets(where, settings, machine, copy=copy)
     wanted = parse_source(source, cwd=machine.cwd, digest=digest)
     with sink_of(context).busy(f"Installing from {source}"):
-        fetched = fetch_source(wanted, limits=DownloadLimits(allow_http=allow_http), only=skill or ())
+        fetched = fetch_source(wanted, limits=download_limits(settings, allow_http=allow_http), only=skill or ())
         plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
         carried = carry_out(plan, settings, dry_run=dry_run)
     return _answer(context, carried)
@@ -114,7 +121,7 @@ def update(
     options = UpdateOptions(
         favor=Favor.OURS if ours else Favor.THEIRS if theirs else Favor.NEITHER,
         allow_risky=allow_risky,
-        limits=DownloadLimits(allow_http=allow_http),
+        limits=download_limits(settings, allow_http=allow_http),
     )
     with sink_of(context).busy("Updating"):
         plan = plan_update(lock_places(targets), home=settings.home, ids=skills or (), options=options)

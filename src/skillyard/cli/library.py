@@ -1,6 +1,8 @@
 """`skillyard list` and `skillyard find`."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,31 +11,32 @@ from skillyard.app.findings import findings_of, problem_as_dict
 from skillyard.app.libraries import missing_environment, open_library
 from skillyard.app.reading import disabled_in
 from skillyard.app.searching import SkillSearch
-from skillyard.cli.options import Environment, Roots
+from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import BAD, FAINT, MAX_SHOWN, count, findings_text, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.library.switches import Disabled
-from skillyard.skill.library import Catalog, Problem, Shadowed
+from skillyard.skill.library import Catalog, Library, Problem, Shadowed
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def list_skills(*, root: Roots = None, env: Environment = None) -> Answer:
+def list_skills(
+    *, root: Roots = None, env: Environment = None, server: OnlyServer = None, token: Token = None
+) -> Answer:
     """The skills in reach from here.
 
     Those of the project, of the active environment and your own, and the ones built in; or only those of
-    the folders or the environment named.
+    the folders, the environment or the server named.
     """
-    settings = load_settings()
-    library = open_library(settings, roots=root or (), environment=env)
-    catalog = library.catalog()
+    with _opened(root, env, server, token) as library:
+        catalog = library.catalog()
     disabled = list(disabled_in(library))
-    remarks = [] if root or env else missing_environment(settings)
+    remarks = [] if root or env or server else missing_environment(load_settings())
     if not catalog.entries:
-        remarks.append("There are no skills here. `skillyard init NAME` starts one.")
+        remarks.append(f"There are no skills here. {_start(server)}")
     return Answer(
         document={
             "skills": [entry._asdict() for entry in catalog.entries],
@@ -52,17 +55,17 @@ def find(
     *,
     root: Roots = None,
     env: Environment = None,
+    server: OnlyServer = None,
+    token: Token = None,
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="At most so many.")] = 10,
 ) -> Answer:
     """Search skills by what they do.
 
-    Exit code 1 when nothing fits.
+    Of those on a server the names and descriptions are searched. Exit code 1 when nothing fits.
     """
     wanted = " ".join(query)
-    settings = load_settings()
-    library = open_library(settings, roots=root or (), environment=env)
-    with sink_of(context).busy("Searching"):
-        matches = SkillSearch(library).search(wanted, limit=limit).best
+    with _opened(root, env, server, token) as library, sink_of(context).busy("Searching"):
+        matches = SkillSearch(library, bodies=server is None).search(wanted, limit=limit).best
 
     def text(console: "Console") -> None:
         rows = [(styled((m.entry.id, "bold")), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
@@ -85,10 +88,30 @@ def find(
         text=text,
         exit_code=0 if matches else 1,
         remarks=[
-            *([] if root or env else missing_environment(settings)),
+            *([] if root or env or server else missing_environment(load_settings())),
             *([] if matches else [f"Nothing here fits {wanted!r}."]),
         ],
     )
+
+
+@contextmanager
+def _opened(
+    roots: Sequence[Path] | None, environment: str | None, server: str | None, token: str | None
+) -> Generator[Library]:
+    check_place(server, token, roots, environment)
+    if server is None:
+        yield open_library(load_settings(), roots=roots or (), environment=environment)
+        return
+    from skillyard.client import Skillyard  # noqa: PLC0415 -- folders need no client
+
+    with Skillyard(server, token=token) as client:
+        yield client.library
+
+
+def _start(server: str | None) -> str:
+    if server is None:
+        return "`skillyard init NAME` starts one."
+    return f"`skillyard publish FOLDER --server {server}` brings one there."
 
 
 def _shadowed(shadowed: Shadowed) -> dict[str, Any]:

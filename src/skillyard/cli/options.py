@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from skillyard.errors import UsageError
+
 Roots = Annotated[
     list[Path] | None,
     typer.Option("--root", metavar="DIR", help="Only skills in this folder; may be repeated."),
@@ -24,3 +26,20 @@ User = Annotated[bool, typer.Option("--user", "-g", help="Your own folders, not 
 Skills = Annotated[list[str] | None, typer.Argument(metavar="SKILL", help="Their ids; all without one.")]
 Force = Annotated[bool, typer.Option("--force", help="Also what is in the way; it goes to the trash.")]
 Risky = Annotated[bool, typer.Option("--allow-risky", help="Also skills in which the scan found something serious.")]
+
+OnlyServer = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="Skills of this Skillyard server, not of folders.")
+]
+Token = Annotated[
+    str | None, typer.Option("--token", metavar="TOKEN", help="Your token there; better in SKILLYARD_TOKEN.")
+]
+
+
+def check_place(server: str | None, token: str | None, *folders: object) -> None:
+    """Refuse options that contradict each other: a server's skills are in no folder of this machine."""
+    if server is not None and any(folders):
+        raise UsageError(
+            "--server means a server's skills, --root and --env those of folders.", hint="Give one or the other."
+        )
+    if server is None and token is not None:
+        raise UsageError("--token is of no use without a server.", hint="Name it: --server URL")

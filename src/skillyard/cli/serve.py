@@ -1,5 +1,6 @@
 """`skillyard serve`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -8,9 +9,10 @@ from skillyard.app.libraries import missing_environment, open_library
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, sink_of
 from skillyard.config.load import load_settings
-from skillyard.server.app import create_app
-from skillyard.server.guard import is_loopback
+from skillyard.server.logs import configure_logging
+from skillyard.server.opened import Opened
 from skillyard.server.run import address_of, bind, run
+from skillyard.server.serving import require_safe_address, serving
 
 
 def serve(
@@ -21,20 +23,31 @@ def serve(
     root: Roots = None,
     env: Environment = None,
 ) -> None:
-    """Serve the skills in reach over HTTP on this machine.
+    """Serve the registry, and the skills in reach, over HTTP.
 
-    Read-only and without passwords: bind another address only where everyone may read your skills.
+    On this machine you are the user, without a token. Another address needs SKILLYARD_AUTH=token.
     """
     settings = load_settings({"host": host, "port": port})
     library = open_library(settings, roots=root or (), environment=env)
     sink = sink_of(context)
     for remark in [] if root or env else missing_environment(settings):
         sink.say(remark)
+    local = settings.auth == "local"
     with bind(settings.host, settings.port) as listener:
-        address = listener.getsockname()[0]
+        require_safe_address(settings, listener.getsockname()[0])
         url = address_of(listener)
-        if not is_loopback(address):
-            sink.say(f"Warning: everyone who reaches {address} can read these skills.")
-        sink.say(f"Serving at {url} (Ctrl-C stops)")
-        sink.show(Answer(document={"url": url}, text=lambda _console: None))
-        run(create_app(library, loopback_only=is_loopback(address)), listener)
+
+        def ready(remarks: Sequence[str]) -> None:
+            for remark in remarks:
+                sink.say(remark)
+            sink.say(f"Serving at {url} (Ctrl-C stops)")
+            sink.show(Answer(document={"url": url}, text=lambda _console: None))
+
+        if not local:
+            configure_logging()
+        app = Opened(lambda: serving(settings, library, ready=ready))
+        try:
+            run(app, listener, local=local, stopping=app.stop)
+        finally:
+            if app.failure is not None:  # uvicorn would only end the process
+                raise app.failure

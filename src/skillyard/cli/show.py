@@ -7,33 +7,52 @@ import typer
 
 from skillyard.app.libraries import open_library
 from skillyard.app.reading import SkillView, file_list, read_skill, read_source
-from skillyard.cli.options import Environment, Roots
+from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import one_line, visible
 from skillyard.cli.text import FAINT, findings_text, print_rows, styled
 from skillyard.config.load import load_settings
+from skillyard.skill.library import SkillEntry
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def show(
-    skill: Annotated[str, typer.Argument(metavar="SKILL", help="Its id or name.")],
+    skill: Annotated[str, typer.Argument(metavar="SKILL", help="Its id or name; on a server namespace/name.")],
     *,
     root: Roots = None,
     env: Environment = None,
     raw: Annotated[bool, typer.Option("--raw", help="Only the SKILL.md, off a terminal byte for byte.")] = False,
     files: Annotated[bool, typer.Option("--files", help="Only the list of its files.")] = False,
+    server: OnlyServer = None,
+    token: Token = None,
 ) -> Answer:
     """Read one skill."""
-    library = open_library(load_settings(), roots=root or (), environment=env)
-    if raw:
-        entry, source = read_source(library, skill)
-        return Answer(
-            document={"id": entry.id, "text": source.decode("utf-8", "replace")},
-            text=lambda console: _write(console, source),
-        )
-    view = read_skill(library, skill)
+    check_place(server, token, root, env)
+    if server is None:
+        library = open_library(load_settings(), roots=root or (), environment=env)
+        if raw:
+            return _source(*read_source(library, skill))
+        return _view(read_skill(library, skill), files=files)
+    from skillyard.client import Skillyard  # noqa: PLC0415 -- folders need no client
+    from skillyard.remote.library import RemoteSkill  # noqa: PLC0415
+
+    with Skillyard(server, token=token) as client:
+        remote = RemoteSkill(client, skill)
+        if raw:
+            return _source(remote.entry, remote.source)
+        return _view(read_skill(remote, remote.entry.id), files=files)
+
+
+def _source(entry: SkillEntry, source: bytes) -> Answer:
+    return Answer(
+        document={"id": entry.id, "text": source.decode("utf-8", "replace")},
+        text=lambda console: _write(console, source),
+    )
+
+
+def _view(view: SkillView, *, files: bool) -> Answer:
     if files:
         document = {"id": view.entry.id, "files": file_list(view.bundle)}
         return Answer(document=document, text=lambda console: _print_files(console, view))

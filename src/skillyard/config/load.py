@@ -1,10 +1,11 @@
 """The settings in force, where each came from, and one error for every way they can be wrong."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, cast
 
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_settings import PydanticBaseSettingsSource
 
 from skillyard.config.settings import Settings, VariableSource, file_sources
@@ -14,6 +15,8 @@ DEFAULT_ORIGIN: Final = "default"
 _FLAG: Final = "flag "
 _VARIABLE: Final = "env "
 _TYPED: Final = "value"
+_HIDDEN: Final = "***"
+_PASSWORD: Final = re.compile(r"(://[^:/@]*:)[^@]*@")
 
 
 def load_settings(flags: Mapping[str, object] | None = None) -> Settings:
@@ -46,8 +49,19 @@ def parse_value(key: str, text: str) -> object:
     return plain(value)
 
 
+def shown(key: str, value: object) -> object:
+    """A setting's value as it may be shown: without the secrets in it."""
+    if isinstance(value, SecretStr):
+        return _HIDDEN
+    if key == "database_url" and isinstance(value, str):
+        return _PASSWORD.sub(rf"\1{_HIDDEN}@", value)
+    return plain(value)
+
+
 def plain(value: object) -> object:
     """A setting's value as JSON and TOML know it."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
     if isinstance(value, tuple):
         return [plain(item) for item in cast("tuple[object, ...]", value)]
     return str(value) if isinstance(value, Path) else value

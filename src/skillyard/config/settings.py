@@ -1,10 +1,11 @@
 """Every setting, its meaning, its limits and its default."""
 
 import os
+import re
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -46,10 +47,65 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", min_length=1, description="The address `skillyard serve` binds.")
     port: int = Field(default=8321, ge=0, le=65535, description="The port of `skillyard serve`; 0 picks one.")
 
+    database_url: str | None = Field(
+        default=None, description="Where the registry is kept: `sqlite:////file` or `postgresql://user@host/name`."
+    )
+    blobs_url: str | None = Field(
+        default=None, description="Where its files are kept: a folder or `s3://bucket/prefix`."
+    )
+    auth: Literal["local", "token"] = Field(
+        default="local", description="Who may use the server: the person at this machine, or who has a token."
+    )
+    admin_token: SecretStr | None = Field(
+        default=None, min_length=16, description="The token of the first administrator; set it in the environment."
+    )
+    rate_limit: int = Field(
+        default=1200, ge=0, description="Requests that a token may make in a minute; 0 sets no limit."
+    )
+
+    oidc_issuer: str | None = Field(
+        default=None, min_length=1, description="The identity provider that people may sign in with, by its address."
+    )
+    oidc_client_id: str | None = Field(
+        default=None, min_length=1, description="The id that the server has at the identity provider."
+    )
+    oidc_client_secret: SecretStr | None = Field(
+        default=None, description="The server's secret at the identity provider; set it in the environment."
+    )
+    oidc_tenant: str = Field(
+        default="default", min_length=1, description="The tenant of those who sign in with the identity provider."
+    )
+    oidc_admins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Who of them administers the tenant: verified e-mail addresses or subjects."
+    )
+    oidc_domains: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="The domains that their verified e-mail addresses must have."
+    )
+
+    server: str | None = Field(
+        default=None, description="The yard that commands speak with; without it, this machine's."
+    )
+    token: SecretStr | None = Field(default=None, description="Your token at that yard; set it in the environment.")
+
+    @property
+    def database(self) -> str:
+        """The database's URL; by default a file in the home."""
+        return self.database_url or f"sqlite:///{self.home / 'registry.sqlite'}"
+
+    @property
+    def blobs(self) -> str:
+        """The place of the blobs; by default a folder in the home."""
+        return self.blobs_url or str(self.home / "blobs")
+
     @field_validator("roots", mode="before")
     @classmethod
     def _split_roots(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return split_roots(value) if isinstance(value, str) else value
+
+    @field_validator("oidc_admins", "oidc_domains", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
+        return tuple(part for part in re.split(r"[\s,]+", value) if part) if isinstance(value, str) else value
 
     @field_validator("home", "document_root", "roots")
     @classmethod

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urljoin, urlsplit
 
@@ -21,10 +21,23 @@ _DENIED: Final = frozenset({401, 403, 407})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Credentials:
+    """A token, and the one server that may see it."""
+
+    server: str
+    token: str = field(repr=False)
+
+    def headers_for(self, url: str) -> dict[str, str]:
+        """What to send along with a request: to any other server nothing, also when one redirects there."""
+        return {"Authorization": f"Bearer {self.token}"} if _origin(url) == _origin(self.server) else {}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DownloadLimits:
     """What fetching may do and take at most."""
 
     allow_http: bool = False
+    credentials: Credentials | None = None
     max_bytes: int = MAX_ARCHIVE_BYTES
     max_seconds: float = 300.0
 
@@ -53,9 +66,7 @@ def download(url: str, limits: DownloadLimits) -> Download:
             direct = is_loopback(urlsplit(url).hostname)
             with (
                 httpx.Client(timeout=timeout, trust_env=not direct) as client,
-                client.stream(
-                    "GET", url, headers={"User-Agent": "skillyard", "Accept-Encoding": "identity"}
-                ) as response,
+                client.stream("GET", url, headers=_headers(url, limits)) as response,
             ):
                 if response.has_redirect_location:
                     url = _redirected(url, response.headers["location"])
@@ -73,6 +84,16 @@ def download(url: str, limits: DownloadLimits) -> Download:
         hint="Use the address that the last redirect leads to.",
         details={"url": url, "limit": MAX_REDIRECTS},
     )
+
+
+def _headers(url: str, limits: DownloadLimits) -> dict[str, str]:
+    credentials = limits.credentials.headers_for(url) if limits.credentials else {}
+    return {"User-Agent": "skillyard", "Accept-Encoding": "identity", **credentials}
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _redirected(url: str, location: str) -> str:

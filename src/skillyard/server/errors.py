@@ -1,8 +1,8 @@
 """Every failure of a request in the one shape that clients read."""
 
-import json
 from collections.abc import Mapping
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -10,7 +10,11 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
-from skillyard.server.guard import SAFE_HEADERS
+from skillyard.server.asgi import SAFE_HEADERS, error_body, error_headers
+
+_MAX_PROBLEMS: Final = 100
+"""So many are told; a body can have as many as it has values."""
+_MAX_FIELD: Final = 200
 
 
 def install_error_handlers(app: FastAPI) -> None:
@@ -23,13 +27,14 @@ def install_error_handlers(app: FastAPI) -> None:
 
 def _typed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, SkillyardError)  # noqa: S101 -- registered for nothing else
-    return _answer(error.http_status, error.as_dict())
+    return _answer(error.http_status, error.as_dict(), error_headers(error))
 
 
 def _wrong_request(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for nothing else
     problems = [
-        {"field": ".".join(str(part) for part in item["loc"]), "message": item["msg"]} for item in error.errors()
+        {"field": ".".join(str(part) for part in item["loc"])[:_MAX_FIELD], "message": item["msg"]}
+        for item in islice(error.errors(), _MAX_PROBLEMS)
     ]
     first = problems[0] if problems else {"field": "", "message": "wrong request"}
     typed = InputError(
@@ -57,6 +62,4 @@ def _unexpected(_request: Request, _error: Exception) -> Response:
 
 
 def _answer(status: int, error: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    # Escaped to ASCII: a message may quote a file name that is no UTF-8.
-    body = json.dumps({"success": False, "error": error})
-    return Response(body, status_code=status, headers=headers, media_type="application/json")
+    return Response(error_body(error), status_code=status, headers=headers, media_type="application/json")

@@ -1,49 +1,33 @@
-"""Keeps other web pages away: only requests that name this machine get through."""
+"""Keeps other web pages, proxies and names away from a server that trusts the person at this machine."""
 
 import ipaddress
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Final, TypeAlias
-
-from starlette.responses import JSONResponse
+from functools import lru_cache
+from typing import Final
 
 from skillyard.errors import NotAllowedError
+from skillyard.server.asgi import RAW_SAFE_HEADERS, App, Message, Receive, Scope, Send, refuse
 
-Message: TypeAlias = MutableMapping[str, Any]
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
-Send: TypeAlias = Callable[[Message], Awaitable[None]]
-App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
-
-SAFE_HEADERS: Final = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-}
+_FORWARDED: Final = (b"forwarded", b"x-forwarded", b"x-real-ip")
+_OWN_SITE: Final = frozenset({b"same-origin", b"none"})
 
 
 class LoopbackGuard:
-    """Refuses requests whose Host is not this machine.
+    """Refuses every request that does not come straight from this machine, or that another page made.
 
-    A page on the internet can point its own name at 127.0.0.1 and so read a local server; the Host header
-    still carries that name.
+    A page on the internet can point its own name at 127.0.0.1, or simply send requests there; a proxy can bring
+    strangers in. Host, Origin, Sec-Fetch-Site and the headers that proxies add tell them apart.
     """
 
     def __init__(self, app: App) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        host = _header(scope, b"host")
-        if scope["type"] == "lifespan" or is_loopback(hostname(host)):
-            await self.app(scope, receive, send)
-            return
-        error = NotAllowedError(
-            f"The host {host!r} is not this machine.",
-            hint="Use http://127.0.0.1 or http://localhost; to serve others, bind another address.",
-            details={"host": host},
-        )
-        body = {"success": False, "error": error.as_dict()}
-        await JSONResponse(body, status_code=error.http_status, headers=SAFE_HEADERS)(scope, receive, send)
+        if scope["type"] != "lifespan":
+            error = _objection(scope)
+            if error is not None:
+                await refuse(scope, send, error)
+                return
+        await self.app(scope, receive, send)
 
 
 class SafeHeaders:
@@ -58,11 +42,7 @@ class SafeHeaders:
                 known = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
-                    *(
-                        (name.lower().encode(), value.encode())
-                        for name, value in SAFE_HEADERS.items()
-                        if name.lower().encode() not in known
-                    ),
+                    *(item for item in RAW_SAFE_HEADERS if item[0] not in known),
                 ]
             await send(message)
 
@@ -86,5 +66,57 @@ def is_loopback(name: str) -> bool:
         return False
 
 
-def _header(scope: Scope, wanted: bytes) -> str:
-    return next((value.decode("latin-1") for name, value in scope.get("headers", ()) if name == wanted), "")
+def _objection(scope: Scope) -> NotAllowedError | None:
+    host = origin = site = None
+    for name, value in scope["headers"]:
+        if name == b"host":
+            if host is not None:
+                return _foreign_host(b"%s, %s" % (host, value))
+            host = value
+        elif name == b"origin":
+            origin = value
+        elif name == b"sec-fetch-site":
+            site = value
+        elif name.startswith(_FORWARDED):
+            return NotAllowedError(
+                f"The header {_text(name)!r} says that a proxy passed this request on; this server takes none.",
+                hint="Ask it directly, or serve others with tokens: SKILLYARD_AUTH=token",
+                details={"header": _text(name)},
+            )
+    if not _names_this_machine(host or b""):
+        return _foreign_host(host or b"")
+    if origin is not None and origin.lower() != b"%s://%s" % (_scheme(scope), (host or b"").lower()):
+        return NotAllowedError(
+            f"The page at {_text(origin)!r} may not use this server.",
+            hint="Only its own pages may; other programs send no Origin.",
+            details={"origin": _text(origin)},
+        )
+    if site is not None and site not in _OWN_SITE:
+        return NotAllowedError(
+            f"Another site led here (Sec-Fetch-Site: {_text(site)}).",
+            hint="Open the address yourself instead of following a link to it.",
+            details={"sec_fetch_site": _text(site)},
+        )
+    return None
+
+
+def _foreign_host(host: bytes) -> NotAllowedError:
+    return NotAllowedError(
+        f"The host {_text(host)!r} is not this machine.",
+        hint="Use http://127.0.0.1 or http://localhost; to serve others, bind another address.",
+        details={"host": _text(host)},
+    )
+
+
+def _scheme(scope: Scope) -> bytes:
+    # A page over http or https opens a WebSocket under ws or wss.
+    return {"https": b"https", "wss": b"https"}.get(scope["scheme"], b"http")
+
+
+@lru_cache(maxsize=64)
+def _names_this_machine(host: bytes) -> bool:
+    return is_loopback(hostname(_text(host)))
+
+
+def _text(value: bytes) -> str:
+    return value.decode("latin-1")

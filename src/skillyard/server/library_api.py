@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from skillyard.app.reading import find_entry, read_skill
 from skillyard.app.searching import SkillSearch
 from skillyard.errors import NotFoundError
-from skillyard.server.models import Failure, SkillDetail, SkillSummary, Success, SuccessList
+from skillyard.server.api.shapes import errors
+from skillyard.server.models import SkillDetail, SkillSummary, Success, SuccessList
+from skillyard.server.raw_files import file_response
 from skillyard.skill.library import Library
 
-router = APIRouter(
-    prefix="/api/v1/library", tags=["library"], responses={404: {"model": Failure}, 422: {"model": Failure}}
-)
+router = APIRouter(prefix="/api/v1/library", tags=["library"], responses=errors())
 
 
 def _library(request: Request) -> Library:
@@ -62,18 +62,4 @@ def get_file(skill_id: str, path: str, library: Source) -> Response:
             hint=f"/api/v1/library/skills/{quote(entry.id)} lists its files.",
             details={"skill": entry.id, "path": path},
         )
-    if _is_text(file.data):
-        return Response(file.data, media_type="text/plain; charset=utf-8")
-    name = quote(path.rpartition("/")[2])
-    return Response(
-        file.data,
-        media_type="application/octet-stream",
-        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
-    )
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        return "\0" not in data.decode()
-    except UnicodeDecodeError:
-        return False
+    return file_response(file.data, path)

@@ -3,10 +3,11 @@
 import contextlib
 import errno
 import socket
-
-from fastapi import FastAPI
+from collections.abc import Callable, Sequence
 
 from skillyard.errors import ConflictError, NotAllowedError, UsageError
+from skillyard.server.asgi import App
+from skillyard.server.protocol import local_protocol
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -36,13 +37,41 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: FastAPI, listener: socket.socket) -> None:
-    """Serve until interrupted."""
+def run(
+    app: App,
+    listener: socket.socket,
+    *,
+    local: bool = True,
+    proxies: Sequence[str] = (),
+    stopping: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until interrupted.
+
+    A `local` server takes only connections of its own user, where the system can tell. `proxies` are the addresses
+    whose `X-Forwarded-*` headers are believed. `stopping` is called when the server has been told to stop, before it
+    waits for the answers under way.
+    """
     import uvicorn  # noqa: PLC0415 -- only a running server needs it
 
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    config = uvicorn.Config(
+        app,
+        http=local_protocol() if local else "auto",
+        ws="none",  # a WebSocket would bypass the protocol above
+        log_level="warning",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+    )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            stopping()
+            await super().shutdown(sockets)
+
     with contextlib.suppress(KeyboardInterrupt):  # the way a person stops it
-        server.run(sockets=[listener])
+        Server(config).run(sockets=[listener])
 
 
 def _bind_error(error: OSError, host: str, port: int) -> ConflictError | NotAllowedError | UsageError:

@@ -41,11 +41,16 @@ class Bundle:
         self.files: tuple[BundleFile, ...] = tuple(sorted(files, key=lambda file: file.path.encode()))
 
     @cached_property
+    def hashes(self) -> tuple[str, ...]:
+        """The SHA-256 of each file, in their order."""
+        return tuple(_sha256(file.data) for file in self.files)
+
+    @cached_property
     def digest(self) -> str:
         """`sha256:` over the sorted lines `path NUL x|- NUL sha256(content) LF`."""
         lines = sorted(
-            b"%s\0%s\0%s\n" % (file.path.encode(), b"x" if file.executable else b"-", _sha256(file.data).encode())
-            for file in self.files
+            b"%s\0%s\0%s\n" % (file.path.encode(), b"x" if file.executable else b"-", sha256.encode())
+            for file, sha256 in zip(self.files, self.hashes, strict=True)
         )
         return f"sha256:{_sha256(b''.join(lines))}"
 

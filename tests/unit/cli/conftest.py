@@ -42,6 +42,12 @@ def machine(tmp_path, monkeypatch):
         "HOST",
         "PORT",
         "DEBUG",
+        "SERVER",
+        "TOKEN",
+        "DATABASE_URL",
+        "BLOBS_URL",
+        "AUTH",
+        "ADMIN_TOKEN",
     ):
         monkeypatch.delenv(f"SKILLYARD_{name}", raising=False)
     for name in ("DOCUMENT_ROOT", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):

@@ -1,5 +1,9 @@
 import os
+import socket
+import sqlite3
 import subprocess
+import threading
+from contextlib import closing
 
 import pytest
 
@@ -71,3 +75,63 @@ def test_an_environment_that_cannot_be_is_told_and_the_rest_still_checked(run, m
     found = checks(run("doctor", "--json"))
     assert found["environment", "failed"]["fix"] == "unset SKILLYARD_ACTIVE_ENVIRONMENT"
     assert ("git", "ok") in found
+
+
+def test_a_registry_that_is_not_there_is_well_and_stays_away(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "none"))
+    found = checks(run("doctor", "--json"))
+    assert "nothing kept yet" in found["database", "ok"]["message"]
+    assert ("blobs", "ok") in found
+    assert "local" in found["auth", "ok"]["message"]
+    assert not list((tmp_path / "none").glob("registry*"))
+
+
+def test_a_registry_at_the_newest_revision_is_well(run, yard_home):
+    assert "revision" in checks(run("doctor", "--json"))["database", "ok"]["message"]
+    set_revision(yard_home, "0001")
+    assert "brings it up to date" in checks(run("doctor", "--json"))["database", "warning"]["message"]
+    set_revision(yard_home, "9999")
+    result = run("doctor", "--json")
+    assert result.code == 1
+    assert "newer Skillyard" in checks(result)["database", "failed"]["message"]
+
+
+def test_a_damaged_or_unknown_database_is_told(run, yard_home, monkeypatch):
+    (yard_home / "registry.sqlite").write_bytes(b"no database" * 1000)
+    assert checks(run("doctor", "--json"))["database", "failed"]["fix"].startswith("Bring the file back")
+    monkeypatch.setenv("SKILLYARD_DATABASE_URL", "mysql://ann:secret@localhost/x")
+    failed = checks(run("doctor", "--json"))["database", "failed"]
+    assert "SKILLYARD_DATABASE_URL" in failed["fix"]
+    assert "secret" not in str(failed)
+
+
+def test_blobs_must_have_a_place(run, yard_home, monkeypatch):
+    (yard_home / "blobs").write_text("a file")
+    assert checks(run("doctor", "--json"))["blobs", "failed"]["fix"].startswith("mv ")
+    monkeypatch.setenv("SKILLYARD_BLOBS_URL", "ftp://x")
+    assert checks(run("doctor", "--json"))["blobs", "failed"]["fix"]
+
+
+def test_a_stranger_on_the_port_and_a_yard_that_is_away_are_told(run, yard_home, monkeypatch):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        monkeypatch.setenv("SKILLYARD_PORT", str(listener.getsockname()[1]))
+        threading.Thread(target=answer_nonsense, args=[listener], daemon=True).start()
+        monkeypatch.setenv("SKILLYARD_SERVER", "http://127.0.0.1:1")
+        found = checks(run("doctor", "--json"))
+    assert found["server", "warning"]["fix"] == "skillyard serve --port 0"
+    assert "does not answer" in found["yard", "failed"]["message"]
+
+
+def set_revision(home, revision):
+    with closing(sqlite3.connect(home / "registry.sqlite")) as database:
+        database.execute("UPDATE alembic_version SET version_num = ?", [revision])
+        database.commit()
+
+
+def answer_nonsense(listener):
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")

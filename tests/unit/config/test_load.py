@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.config.files import PROJECT_KEYS
-from skillyard.config.load import load_settings, parse_value, setting_origins
+from skillyard.config.load import load_settings, parse_value, setting_origins, shown
 from skillyard.config.paths import project_config_file, user_config_file
 from skillyard.config.settings import Settings
 from skillyard.errors import InputError, NotAllowedError
@@ -181,3 +181,13 @@ def test_every_setting_is_documented():
     for name, field in Settings.model_fields.items():
         assert f"| `{name}` | `SKILLYARD_{name.upper()}`" in page
         assert field.description in page
+
+
+def test_secrets_are_shown_to_nobody(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_ADMIN_TOKEN", "correct-horse-battery")
+    monkeypatch.setenv("SKILLYARD_DATABASE_URL", "postgresql://yard:hunter2@db.internal/yard")
+    settings = load_settings({})
+    seen = {key: shown(key, getattr(settings, key)) for key in Settings.model_fields}
+    assert seen["admin_token"] == "***"
+    assert seen["database_url"] == "postgresql://yard:***@db.internal/yard"
+    assert "correct-horse" not in repr(settings)

@@ -3,7 +3,7 @@ import hashlib
 import pytest
 
 from skillyard.delivery import download as module
-from skillyard.delivery.download import MAX_REDIRECTS, DownloadLimits, download
+from skillyard.delivery.download import MAX_REDIRECTS, Credentials, DownloadLimits, download
 from skillyard.errors import LimitError, NotAllowedError, NotFoundError, SkillyardError, UnavailableError
 
 
@@ -93,3 +93,11 @@ def test_a_body_shorter_than_announced_is_an_error(site):
 def test_a_redirect_to_nonsense_is_a_typed_error(site, target: str):
     with pytest.raises(SkillyardError):
         download(site.redirect("/a", target), DownloadLimits())
+
+
+def test_a_token_goes_to_its_own_server_and_nowhere_else(site):
+    credentials = Credentials(server="HTTP://Yard.example:80/sub", token="sky_secret")
+    assert credentials.headers_for("http://yard.example/x") == {"Authorization": "Bearer sky_secret"}
+    for other in ("https://yard.example/x", "http://yard.example:8080/x", "http://yard.example.evil/x", site.url):
+        assert credentials.headers_for(other) == {}
+    assert "sky_secret" not in repr(credentials)

@@ -1,10 +1,8 @@
 import json
 
 import pytest
-from fastapi.testclient import TestClient
 
 from skillyard.library.folder import FolderLibrary
-from skillyard.server.app import create_app
 from skillyard.skill.library import Layered
 
 TEXT = "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n"
@@ -12,6 +10,7 @@ TEXT = "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n"
 
 @pytest.fixture
 def root(tmp_path):
+    """Skills in a folder of the machine: one in order, one of another language, one broken."""
     skills = {"pdf-tables": "Extracts tables from PDF files.", "한국어-번역": "한국어 문서를 번역합니다."}
     for name, description in skills.items():
         folder = tmp_path / "skills" / name
@@ -28,9 +27,9 @@ def root(tmp_path):
 
 
 @pytest.fixture
-def client(root):
-    app = create_app(Layered([FolderLibrary(root, label="test")]))
-    return TestClient(app, base_url="http://127.0.0.1:8321", raise_server_exceptions=False)
+def client(start, root):
+    with start(person="root", library=Layered([FolderLibrary(root, label="test")])) as served:
+        yield served.client
 
 
 def test_the_index_links_to_what_there_is(client):
@@ -154,11 +153,11 @@ def test_every_error_has_one_shape(client, method, path, status, code):
     assert answer.headers["x-content-type-options"] == "nosniff"
 
 
-def test_an_unexpected_failure_has_the_same_shape_and_says_nothing_inside(root, monkeypatch):
+def test_an_unexpected_failure_has_the_same_shape_and_says_nothing_inside(start, root, monkeypatch):
     library = FolderLibrary(root)
     monkeypatch.setattr(library, "catalog", lambda: 1 / 0)
-    client = TestClient(create_app(library), base_url="http://localhost", raise_server_exceptions=False)
-    answer = client.get("/api/v1/library/skills")
+    with start(person="root", library=library) as served:
+        answer = served.client.get("/api/v1/library/skills")
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "internal"
     assert "division" not in answer.text
@@ -178,11 +177,6 @@ def test_requests_under_another_name_are_refused(client, host):
     answer = client.get("/healthz", headers={"host": host})
     assert answer.status_code == 403
     assert answer.json()["error"]["code"] == "not_allowed"
-
-
-def test_a_server_for_others_takes_any_name(root):
-    client = TestClient(create_app(FolderLibrary(root), loopback_only=False), base_url="http://yard.example")
-    assert client.get("/healthz").status_code == 200
 
 
 def test_a_file_name_that_is_no_utf8_does_not_hide_the_other_skills(client, root):

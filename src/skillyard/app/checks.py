@@ -1,0 +1,45 @@
+"""What a check of this machine says, and those checks that several need."""
+
+import os
+import shlex
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Status(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One thing looked at."""
+
+    name: str
+    status: Status
+    message: str
+    fix: str = ""
+    """A command to paste, or a sentence where no command can do it."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def writable(name: str, folder: Path) -> Check:
+    """Whether a folder can be written, or made if it is not there."""
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return ok(name, str(folder))
+    if existing.is_dir():
+        message, command = f"{folder} cannot be written.", ["chmod", "u+rwx", str(existing)]
+    else:
+        message = f"{folder} cannot be written: {existing} is no folder."
+        command = ["mv", str(existing), f"{existing}.old"]
+    return Check(name=name, status=Status.FAILED, message=message, fix=shlex.join(command))
+
+
+def ok(name: str, message: str) -> Check:
+    return Check(name=name, status=Status.OK, message=message)

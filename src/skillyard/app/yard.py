@@ -1,0 +1,67 @@
+"""The yard: every room of the registry, wired to one database and one store of blobs."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from skillyard.blobs.orphans import Orphans
+from skillyard.blobs.store import Blobs, open_blobs
+from skillyard.config.settings import Settings
+from skillyard.db.database import Database
+from skillyard.history.service import History
+from skillyard.identity.access import Access
+from skillyard.identity.external import ExternalPeople
+from skillyard.identity.namespaces import Namespaces
+from skillyard.identity.people import People
+from skillyard.identity.sessions import Sessions
+from skillyard.identity.tokens import Tokens
+from skillyard.registry.bundles import named_by_bundles
+from skillyard.registry.service import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Yard:
+    """What a server, or a command that works on the local registry, needs."""
+
+    database: Database
+    blobs: Blobs
+    orphans: Orphans
+    history: History
+    people: People
+    external_people: ExternalPeople
+    namespaces: Namespaces
+    tokens: Tokens
+    access: Access
+    sessions: Sessions
+    registry: Registry
+
+
+@asynccontextmanager
+async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
+    """Open the store that the settings name, and close it at the end."""
+    database = await Database.open(settings.database)
+    try:
+        blobs = open_blobs(settings.blobs)
+        admin_token = settings.admin_token.get_secret_value() if settings.admin_token else None
+        yield _wired(database, blobs, admin_token)
+    finally:
+        await database.close()
+
+
+def _wired(database: Database, blobs: Blobs, admin_token: str | None) -> Yard:
+    history = History(database)
+    people = People(database, history)
+    access = Access(database, people, admin_token=admin_token)
+    return Yard(
+        database=database,
+        blobs=blobs,
+        orphans=Orphans(database, blobs, [named_by_bundles]),
+        history=history,
+        people=people,
+        external_people=ExternalPeople(database, history, people),
+        namespaces=Namespaces(database, history),
+        tokens=Tokens(database, history),
+        access=access,
+        sessions=Sessions(database, history, access, admin_token=admin_token),
+        registry=Registry(database, blobs, history),
+    )

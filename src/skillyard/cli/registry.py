@@ -1,0 +1,171 @@
+"""`skillyard registry`: skills that are kept in a yard."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from skillyard.cli.options import DryRun, Token, Yes
+from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.safe_text import inline, one_line
+from skillyard.cli.text import FAINT, GOOD, count, print_rows, styled
+from skillyard.cli.yard import Audience, Name, OfNamespace, Server, Version, Why, yard_client
+from skillyard.errors import UsageError
+from skillyard.files import replace_file
+from skillyard.remote.pulling import plan_pull
+from skillyard.remote.pulling import pull as pull_all
+from skillyard.skill.archive import read_archive
+
+DRAFT: Final = "draft"
+"""Shown for a skill of which nothing was published: its working copy counts."""
+
+
+def list_skills(
+    *,
+    query: Annotated[
+        str | None, typer.Option("--query", "-q", metavar="TEXT", help="Words in name or description.")
+    ] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; repeatable.")
+    ] = None,
+    namespace: OfNamespace = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only of your namespaces, not what others show.")] = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """The skills that you can see in the yard."""
+    with yard_client(server, token) as client:
+        skills = list(client.skills(q=query, tags=tag or (), namespace=namespace, include_public=not mine))
+    rows = [
+        (
+            styled((inline(skill["full_name"]), "bold")),
+            skill["latest"] or DRAFT,
+            skill["visibility"],
+            one_line(skill["description"]),
+        )
+        for skill in skills
+    ]
+    return Answer(
+        document={"skills": skills},
+        text=lambda console: print_rows(console, rows),
+        remarks=[] if skills else [_nothing(chosen=bool(query or tag or namespace or mine))],
+    )
+
+
+def _nothing(*, chosen: bool) -> str:
+    if chosen:
+        return "Nothing fits. To see all: skillyard registry list"
+    return "There is nothing yet. Publish a skill: skillyard publish FOLDER"
+
+
+def pull(
+    context: typer.Context,
+    name: Annotated[list[str], typer.Argument(metavar="NAME", help="Skills: namespace/name, or namespace/name@1.2.0.")],
+    *,
+    into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder to put them in.")] = Path(),
+    alone: Annotated[bool, typer.Option("--alone", help="Without what they require.")] = False,
+    dry_run: DryRun = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Copy skills, and what they require, into a folder.
+
+    Byte for byte, and safe to repeat: a folder that holds exactly this already is left alone, one that holds
+    anything else is not touched (exit code 5).
+    """
+    with yard_client(server, token) as client:
+        plan = plan_pull(client, name, into, dependencies=not alone)
+        if not dry_run:
+            list(sink_of(context).track(pull_all(client, plan), total=len(plan), label="Pulling"))
+    rows = [
+        (
+            styled(("= ", FAINT) if one.present else ("+ ", GOOD), (inline(one.skill), "bold")),
+            one.version or DRAFT,
+            str(one.path),
+        )
+        for one in plan
+    ]
+    return Answer(
+        document={"dry_run": dry_run, "pulled": [one.as_dict() for one in plan]},
+        text=lambda console: print_rows(console, rows, cut=False),
+        remarks=["Nothing was changed (--dry-run)."] if dry_run else [],
+    )
+
+
+def export(
+    name: Name,
+    *,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")] = None,
+    version: Version = None,
+    slim: Annotated[bool, typer.Option("--slim", help="Leave the evals out.")] = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Write a skill into one .skill file."""
+    with yard_client(server, token) as client:
+        data = client.archive(name, version=version, slim=slim)
+    default = Path(f"{name.rpartition('/')[2]}.skill")
+    target = output or default
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder.", hint=f"Name a file in it: -o {target / default}")
+    replace_file(target, data, mode=0o644)
+    digest = read_archive(data).require().digest
+    return Answer(
+        document={"file": str(target), "bytes": len(data), "digest": digest},
+        text=lambda console: console.print(f"{target}  {digest}", soft_wrap=True),
+    )
+
+
+def delete(
+    context: typer.Context,
+    name: Name,
+    *,
+    reason: Why = "",
+    yes: Yes = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Take a skill away; undo brings it back.
+
+    Before it asks, it names what refers to the skill or requires it.
+    """
+    with yard_client(server, token) as client:
+        skill = client.skill(name)
+        around = client.references(skill["id"])
+        names = {node["id"]: node["full_name"] for node in around["nodes"]}
+        broken = {names[edge["source"]] for edge in around["impact"]["references"]}
+        broken.update(one["full_name"] for one in around["impact"]["dependents"])
+        also = f" This breaks {count(len(broken), 'skill')}: {', '.join(sorted(broken)[:5])}." if broken else ""
+        sink_of(context).confirm(f"Delete {skill['full_name']}?{also}", yes=yes)
+        client.delete(skill["id"], reason=reason)
+        entry = client.last_change(skill["id"])
+    return Answer(
+        document={
+            "id": skill["id"],
+            "full_name": skill["full_name"],
+            "breaks": sorted(broken),
+            "entry": entry["number"] if entry else None,
+        },
+        text=lambda console: console.print(f"Deleted {inline(skill['full_name'])}."),
+        remarks=[f"To undo: skillyard registry undo {entry['number']}"] if entry else [],
+    )
+
+
+def visibility(
+    name: Name,
+    who: Annotated[Audience, typer.Argument(metavar="WHO", help="private, public or discoverable.")],
+    *,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Change who may see a skill.
+
+    The members of its namespace (private), everyone in the tenant (public), or the world (discoverable).
+    """
+    with yard_client(server, token) as client:
+        skill = client.show_to(name, who, reason=reason)
+    return Answer(
+        document=skill,
+        text=lambda console: console.print(f"{inline(skill['full_name'])} is {skill['visibility']} now."),
+    )

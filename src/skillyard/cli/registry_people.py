@@ -1,0 +1,228 @@
+"""`skillyard registry`: who may use a yard, and what they may do there."""
+
+from typing import Annotated, Any, Final, Literal, cast
+
+import typer
+
+from skillyard.cli.options import Token
+from skillyard.cli.output import Answer
+from skillyard.cli.safe_text import inline
+from skillyard.cli.text import print_rows, styled
+from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.errors import UsageError
+
+_ANY: Final = "any"
+"""How a list that sets no limit is written."""
+Namespace = Annotated[str, typer.Argument(metavar="NAMESPACE", help="The namespace's name.")]
+Person = Annotated[str, typer.Argument(metavar="PERSON", help="The person's name.")]
+
+
+def whoami(*, server: Server = None, token: Token = None) -> Answer:
+    """Who you are in the yard.
+
+    And what you may do: the scope of your token and your roles.
+    """
+    with yard_client(server, token) as client:
+        me = client.me()
+    rows = [("name", me["name"]), ("tenant", me["tenant"]["name"]), ("scope", me["scope"])]
+    rows.extend((f"role in {one['name']}", one["role"]) for one in me["namespaces"])
+    return Answer(document=me, text=lambda console: print_rows(console, rows))
+
+
+def create_token(
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What it is for, such as ci.")],
+    *,
+    scope: Annotated[
+        Literal["read", "write", "publish", "admin"],
+        typer.Option("--scope", metavar="SCOPE", help="What it may do at most: read, write, publish or admin."),
+    ] = "read",
+    days: Annotated[
+        int | None, typer.Option("--days", metavar="NUMBER", min=1, help="It ends after so many days.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", metavar="NAME", help="Whose; without it, yours. Others' need an admin.")
+    ] = None,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Make a token. It is shown this once: only a hash of it is kept."""
+    with yard_client(server, token) as client:
+        made = client.people.create_token(label, scope=scope, days=days, person=person, reason=reason)
+    return Answer(
+        document=made,
+        text=lambda console: console.print(made["secret"], soft_wrap=True),
+        remarks=["Keep it: it cannot be shown again. Use it as SKILLYARD_TOKEN or with --token."],
+    )
+
+
+def list_tokens(*, server: Server = None, token: Token = None) -> Answer:
+    """Your tokens, without their secrets."""
+    with yard_client(server, token) as client:
+        found = client.people.tokens()
+    rows = [(one["id"], one["label"], one["scope"], _life(one), _used(one)) for one in found]
+    return Answer(
+        document={"tokens": found},
+        text=lambda console: print_rows(console, rows, cut=False),
+        remarks=[] if found else ["There are no tokens. Make one: skillyard registry tokens create LABEL"],
+    )
+
+
+def revoke_token(
+    token_id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as `tokens list` shows it.")],
+    *,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """End a token at once."""
+    with yard_client(server, token) as client:
+        done = client.people.revoke_token(token_id, reason=reason)
+    return Answer(document=done, text=lambda console: console.print(f"Revoked the token {inline(done['label'])}."))
+
+
+def list_namespaces(*, server: Server = None, token: Token = None) -> Answer:
+    """The namespaces you are in, and your role."""
+    with yard_client(server, token) as client:
+        found = client.people.namespaces()
+    rows = [(styled((inline(one["name"]), "bold")), one["kind"], one["role"]) for one in found]
+    return Answer(document={"namespaces": found}, text=lambda console: print_rows(console, rows))
+
+
+def create_namespace(name: Namespace, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
+    """Make a team.
+
+    You administer it.
+    """
+    with yard_client(server, token) as client:
+        made = client.people.create_namespace(name, reason=reason)
+    return Answer(document=made, text=lambda console: console.print(f"Created the team {inline(made['name'])}."))
+
+
+def members(name: Namespace, *, server: Server = None, token: Token = None) -> Answer:
+    """Who is in a namespace."""
+    with yard_client(server, token) as client:
+        found = client.people.members(name)
+    rows = [(inline(one["name"]), one["role"]) for one in found]
+    return Answer(document={"members": found}, text=lambda console: print_rows(console, rows))
+
+
+def set_member(
+    name: Namespace,
+    person: Person,
+    role: Annotated[
+        Literal["viewer", "editor", "publisher", "admin", "none"],
+        typer.Argument(metavar="ROLE", help="viewer, editor, publisher or admin; none takes them out."),
+    ],
+    *,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Give a person a role in a team.
+
+    The role `none` takes them out.
+    """
+    with yard_client(server, token) as client:
+        client.people.set_member(name, person, None if role == "none" else role, reason=reason)
+        found = client.people.members(name)
+    rows = [(inline(one["name"]), one["role"]) for one in found]
+    return Answer(document={"members": found}, text=lambda console: print_rows(console, rows))
+
+
+def policy(
+    name: Namespace,
+    rules: Annotated[
+        list[str] | None, typer.Argument(metavar="RULE=VALUE", help="Rules to set, such as profile=strict review=true.")
+    ] = None,
+    *,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """What a namespace demands of what is published.
+
+    With rules, sets them; the others stay as they are.
+    """
+    with yard_client(server, token) as client:
+        present = client.people.namespace(name)["policy"]
+        if rules:
+            wanted = {**present, **dict(_rule(rule, present) for rule in rules)}
+            present = client.people.set_policy(name, wanted, reason=reason)["policy"]
+    rows = [(key, _written(value)) for key, value in present.items()]
+    return Answer(document={"policy": present}, text=lambda console: print_rows(console, rows))
+
+
+def list_people(*, server: Server = None, token: Token = None) -> Answer:
+    """The people of the tenant."""
+    with yard_client(server, token) as client:
+        found = client.people.people()
+    rows = [
+        (styled((inline(one["name"]), "bold")), "admin" if one["admin"] else "", "disabled" if one["disabled"] else "")
+        for one in found
+    ]
+    return Answer(document={"people": found}, text=lambda console: print_rows(console, rows))
+
+
+def create_person(
+    name: Person,
+    *,
+    admin: Annotated[bool, typer.Option("--admin", help="They administer the tenant.")] = False,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Add a person to the tenant."""
+    with yard_client(server, token) as client:
+        made = client.people.create_person(name, admin=admin, reason=reason)
+    return Answer(
+        document=made,
+        text=lambda console: console.print(f"Created the person {inline(made['name'])}."),
+        remarks=[f"Make them a token: skillyard registry tokens create LABEL --person {name} --scope write"],
+    )
+
+
+def disable_person(name: Person, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
+    """Shut a person out; their skills stay."""
+    with yard_client(server, token) as client:
+        done = client.people.disable(name, reason=reason)
+    return Answer(document=done, text=lambda console: console.print(f"{inline(done['name'])} is shut out."))
+
+
+def enable_person(name: Person, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
+    """Let a person in again."""
+    with yard_client(server, token) as client:
+        done = client.people.enable(name, reason=reason)
+    return Answer(document=done, text=lambda console: console.print(f"{inline(done['name'])} is let in."))
+
+
+def _life(token: dict[str, Any]) -> str:
+    if token["revoked_at"]:
+        return "revoked"
+    return f"until {token['expires_at'][:10]}" if token["expires_at"] else "no end"
+
+
+def _used(token: dict[str, Any]) -> str:
+    return f"used {token['last_used_at'][:10]}" if token["last_used_at"] else "never used"
+
+
+def _rule(text: str, present: dict[str, Any]) -> tuple[str, Any]:
+    """A rule as it was typed, in the type that it has."""
+    key, sign, value = text.partition("=")
+    if not sign or key not in present:
+        raise UsageError(
+            f"{text!r} is no rule.", hint=f"Write RULE=VALUE, where the rule is one of: {', '.join(present)}."
+        )
+    if isinstance(present[key], bool):
+        return key, {"true": True, "false": False}.get(value, value)
+    if isinstance(present[key], int):
+        return key, int(value) if value.isdecimal() else value
+    if isinstance(present[key], list):
+        return key, [] if value == _ANY else [part for part in value.split(",") if part]
+    return key, value
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 -- any JSON
+    if isinstance(value, list):
+        return ",".join(cast("list[str]", value)) or _ANY
+    return str(value).lower() if isinstance(value, bool) else str(value)

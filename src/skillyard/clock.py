@@ -1,0 +1,12 @@
+"""The time, as something that can be given."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+Clock: TypeAlias = Callable[[], datetime]
+"""Answers the present moment, with its time zone."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)

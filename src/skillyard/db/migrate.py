@@ -1,0 +1,61 @@
+"""Bringing the tables up to date, one process at a time."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from sqlalchemy import Connection, inspect, text
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from skillyard.errors import ConflictError
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+_LOCK: Final = 0x5C111A2D
+"""The PostgreSQL advisory lock that one process holds while it migrates."""
+
+
+def revisions() -> list[str]:
+    """Every revision there is, the oldest first: files are named by theirs."""
+    return sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+async def migrate(engine: AsyncEngine, revision: str | None = None) -> None:
+    """Upgrade to a revision, else to the newest; what is up to date already costs one query."""
+    async with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        await connection.run_sync(_upgrade, revision or revisions()[-1])
+
+
+def migration_config() -> "Config":
+    from alembic.config import Config  # noqa: PLC0415 -- slow to import, and tables are mostly up to date
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    return config
+
+
+def _upgrade(connection: Connection, revision: str) -> None:
+    present = _present(connection)
+    if present == revision:
+        return
+    known = revisions()
+    if present is not None and present not in known:
+        raise ConflictError(
+            f"The database was made by a newer Skillyard (its tables are at {present!r}).",
+            hint="Install the newer version, or point SKILLYARD_DATABASE_URL at another database.",
+            details={"revision": present, "known": known},
+        )
+    from alembic import command  # noqa: PLC0415 -- as above
+
+    config = migration_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
+
+
+def _present(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.scalar(text("SELECT version_num FROM alembic_version"))

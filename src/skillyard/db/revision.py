@@ -1,0 +1,40 @@
+"""At which revision the tables of a database are, without changing anything."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import URL, create_engine, inspect, text
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from skillyard.db.engine import SQLITE, database_url
+from skillyard.errors import UnavailableError
+
+_SECONDS: Final = 5
+
+
+def present_revision(address: str) -> str | None:
+    """The revision of the tables; None when nothing was ever kept there. The database is only read."""
+    url = database_url(address)
+    is_file = url.get_backend_name() == SQLITE
+    if is_file and not Path(str(url.database)).exists():
+        return None
+    engine = create_engine(_read_only(url) if is_file else url, poolclass=NullPool, connect_args=_patience(is_file))
+    try:
+        with engine.connect() as connection:
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            return connection.scalar(text("SELECT version_num FROM alembic_version"))
+    except (SQLAlchemyError, UnicodeDecodeError) as error:
+        place = url.render_as_string(hide_password=True)
+        cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
+        raise UnavailableError(f"The database {place} did not answer: {cause}.", details={"database": place}) from error
+
+
+def _read_only(url: URL) -> URL:
+    path = Path(str(url.database)).absolute().as_uri()
+    return URL.create("sqlite", database=path, query={"mode": "ro", "uri": "true"})
+
+
+def _patience(is_file: bool) -> dict[str, int]:
+    return {"timeout": _SECONDS} if is_file else {"connect_timeout": _SECONDS}

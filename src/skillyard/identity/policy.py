@@ -1,0 +1,93 @@
+"""What a namespace demands of everything published in it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from typing import Any, Self, TypeVar, cast
+
+from skillyard.errors import InputError
+from skillyard.skill.limits import MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES
+from skillyard.skill.models import Profile
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+class ScanRule(StrEnum):
+    """What a finding of the scan does to a version."""
+
+    INFORM = "inform"
+    REFUSE_ERRORS = "refuse-errors"
+    REFUSE_WARNINGS = "refuse-warnings"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policy:
+    """The rules of one namespace; by default, whatever can be read may be published."""
+
+    profile: Profile = Profile.LENIENT
+    scan: ScanRule = ScanRule.INFORM
+    file_types: tuple[str, ...] = ()
+    """The endings that files may have, such as `.md`; none means any."""
+    max_files: int = MAX_BUNDLE_FILES
+    max_bytes: int = MAX_BUNDLE_BYTES
+    review: bool = False
+    """Whether someone else than its publisher must approve a version before it is shipped."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """The policy that these values mean; the first wrong one is named."""
+        known = {field.name for field in fields(cls)}
+        for key in values:
+            if key not in known:
+                raise _wrong(key, values[key], f"The rules are {', '.join(sorted(known))}.")
+        return cls(
+            profile=_choice(Profile, values, "profile", Profile.LENIENT),
+            scan=_choice(ScanRule, values, "scan", ScanRule.INFORM),
+            file_types=_endings(values.get("file_types", ())),
+            max_files=_count(values, "max_files", MAX_BUNDLE_FILES),
+            max_bytes=_count(values, "max_bytes", MAX_BUNDLE_BYTES),
+            review=_truth(values, "review"),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "file_types": list(self.file_types)}
+
+
+def _choice(kind: type[Choice], values: Mapping[str, Any], key: str, default: Choice) -> Choice:
+    given = values.get(key, default)
+    try:
+        return kind(given)
+    except ValueError:
+        raise _wrong(key, given, f"Use one of: {', '.join(kind)}.") from None
+
+
+def _endings(given: object) -> tuple[str, ...]:
+    hint = 'Use a list of endings, such as [".md", ".py"].'
+    if not isinstance(given, list | tuple):
+        raise _wrong("file_types", given, hint)
+    endings: set[str] = set()
+    for ending in cast("Iterable[object]", given):
+        if not isinstance(ending, str) or not ending.startswith(".") or "/" in ending:
+            raise _wrong("file_types", ending, hint)
+        endings.add(ending.lower())
+    return tuple(sorted(endings))
+
+
+def _count(values: Mapping[str, Any], key: str, most: int) -> int:
+    given = values.get(key, most)
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= most:
+        raise _wrong(key, given, f"Use a whole number from 1 to {most}.")
+    return given
+
+
+def _truth(values: Mapping[str, Any], key: str) -> bool:
+    given = values.get(key, False)
+    if not isinstance(given, bool):
+        raise _wrong(key, given, "Use true or false.")
+    return given
+
+
+def _wrong(key: str, value: object, hint: str) -> InputError:
+    return InputError(
+        f"The policy has a wrong {key!r}: {value!r}.", hint=hint, details={"field": f"policy.{key}", "value": value}
+    )

@@ -1,0 +1,142 @@
+"""The shipped skills as a marketplace of Claude plugins: one plugin for each namespace."""
+
+import asyncio
+import hashlib
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from skillyard.errors import LimitError, NotFoundError
+from skillyard.identity.principals import Principal
+from skillyard.registry.bundles import Bundles
+from skillyard.registry.discovery import Discovery, Listed, unique_names
+from skillyard.registry.git_pack import Repository, repository_of
+from skillyard.skill.bundle import BundleFile
+from skillyard.skill.limits import MIB
+from skillyard.skill.names import ascii_alias
+
+NAME: Final = "skillyard"
+MANIFEST: Final = ".claude-plugin/marketplace.json"
+_PLUGIN_MANIFEST: Final = ".claude-plugin/plugin.json"
+MAX_BYTES: Final = 256 * MIB
+"""All files of one repository; it is made in memory."""
+_KEPT_BYTES: Final = 64 * MIB
+_SHOWN_NAMES: Final = 20
+_AT_ONCE: Final = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plugin:
+    """The skills of one namespace."""
+
+    name: str
+    namespace: str
+    skills: tuple[Listed, ...]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        names = [skill.name for skill in self.skills]
+        more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        # No version: then the commit is one, and every change is an update.
+        return {
+            "name": self.name,
+            "description": f"The skills of {self.namespace}: {', '.join(names[:_SHOWN_NAMES])}{more}.",
+        }
+
+
+class Marketplace:
+    """Makes repositories of what a principal finds. Those that were made last are kept, by what is in them."""
+
+    def __init__(self, discovery: Discovery, bundles: Bundles) -> None:
+        self._discovery = discovery
+        self._bundles = bundles
+        self._kept: OrderedDict[str, Repository] = OrderedDict()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def manifest(self, principal: Principal | None, source: Callable[[Plugin], object]) -> dict[str, Any]:
+        """The list of plugins, each to be had from the given source."""
+        plugins = plugins_of(await self._discovery.listing(principal))
+        return _manifest(plugins, source)
+
+    async def repository(self, principal: Principal | None, plugin: str | None = None) -> Repository:
+        """The whole marketplace, or one plugin of it, as a git repository."""
+        plugins = plugins_of(await self._discovery.listing(principal))
+        if plugin is None:
+            documents = {MANIFEST: _manifest(plugins, lambda one: f"./plugins/{one.name}")}
+            places = [(f"plugins/{one.name}/", one) for one in plugins]
+        else:
+            found = next((one for one in plugins if one.name == plugin), None)
+            if found is None:
+                raise NotFoundError("There is nothing here.", hint="/.claude-plugin/marketplace.json lists what is.")
+            documents, places = {}, [("", found)]
+        documents.update({f"{prefix}{_PLUGIN_MANIFEST}": one.manifest for prefix, one in places})
+        skills = [
+            (f"{prefix}skills/{ascii_alias(skill.name)}/", skill) for prefix, one in places for skill in one.skills
+        ]
+        written = [BundleFile(path, _json(document)) for path, document in documents.items()]
+        return await self._made(written, skills)
+
+    async def _made(self, written: Sequence[BundleFile], skills: Sequence[tuple[str, Listed]]) -> Repository:
+        key = hashlib.sha256(
+            json.dumps(
+                [
+                    [(file.path, file.data.decode()) for file in written],
+                    [(prefix, skill.artifact.bundle_digest) for prefix, skill in skills],
+                ]
+            ).encode()
+        ).hexdigest()
+        async with self._one_at_a_time:
+            repository = self._kept.get(key)
+            if repository is None:
+                files = [*written, *await self._files(skills)]
+                repository = await asyncio.to_thread(repository_of, files)
+                self._kept[key] = repository
+            self._kept.move_to_end(key)
+            while len(self._kept) > 1 and sum(len(one.pack) for one in self._kept.values()) > _KEPT_BYTES:
+                self._kept.popitem(last=False)
+            return repository
+
+    async def _files(self, skills: Sequence[tuple[str, Listed]]) -> list[BundleFile]:
+        files: list[BundleFile] = []
+        size = 0
+        for start in range(0, len(skills), _AT_ONCE):
+            some = skills[start : start + _AT_ONCE]
+            bundles = await asyncio.gather(*(self._bundles.load(one.artifact.bundle_digest) for _, one in some))
+            for (prefix, _), bundle in zip(some, bundles, strict=True):
+                size += bundle.size
+                files.extend(file._replace(path=f"{prefix}{file.path}") for file in bundle)
+            if size > MAX_BYTES:
+                raise LimitError(
+                    f"These skills have more than {MAX_BYTES // MIB} MiB in all, too many for one repository.",
+                    hint="Take one plugin: /.claude-plugin/marketplace.json names the repository of each.",
+                    details={"limit": MAX_BYTES},
+                )
+        return files
+
+
+def plugins_of(listing: Sequence[Listed]) -> list[Plugin]:
+    """The plugins, ordered by name; of two namespaces that are called the same, each gets a name of its own."""
+    by_namespace: dict[str, list[Listed]] = {}
+    for skill in listing:
+        by_namespace.setdefault(skill.namespace_id, []).append(skill)
+    called = sorted((skills[0].namespace, key) for key, skills in by_namespace.items())
+    names = unique_names([(key, namespace, namespace) for namespace, key in called])
+    plugins = [
+        Plugin(name=names[key], namespace=namespace, skills=tuple(by_namespace[key])) for namespace, key in called
+    ]
+    return sorted(plugins, key=lambda plugin: plugin.name)
+
+
+def _manifest(plugins: Sequence[Plugin], source: Callable[[Plugin], object]) -> dict[str, Any]:
+    return {
+        "name": NAME,
+        "owner": {"name": "Skillyard"},
+        "metadata": {"description": "The skills that this yard ships to you."},
+        "plugins": [{**plugin.manifest, "source": source(plugin)} for plugin in plugins],
+    }
+
+
+def _json(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,161 @@
+"""Reading skills: listing, by id, by name, file by file."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from skillyard.db.database import Database
+from skillyard.errors import InputError, NotFoundError
+from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.store import namespace_named
+from skillyard.registry.bundles import Bundles
+from skillyard.registry.rights import no_skill, visible_skill
+from skillyard.registry.skills import Skill, SkillFile
+from skillyard.registry.store import file_with_id, page_of_skills, skill_named, skills_called
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.requires import name_key
+
+MAX_PAGE: Final = 200
+_MAX_WORDS: Final = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SkillPage:
+    skills: tuple[Skill, ...]
+    next: str | None
+    """The cursor of the page after this one."""
+
+
+class Shelf:
+    """What a principal may see, and nothing else."""
+
+    def __init__(self, database: Database, bundles: Bundles) -> None:
+        self._database = database
+        self._bundles = bundles
+
+    async def page(
+        self,
+        principal: Principal,
+        *,
+        include_public: bool = True,
+        tags: Sequence[str] = (),
+        q: str = "",
+        namespace: str | None = None,
+        cursor: str | None = None,
+        limit: int = 50,
+    ) -> SkillPage:
+        """Skills in the order of their names, all tags and all words matching.
+
+        Without `include_public`, those of the namespaces that the principal is in, whoever may see them.
+        """
+        principal.require_scope(Scope.READ)
+        audiences = {key for key in principal.audiences if key.startswith(("tenant:", "namespace:"))}
+        namespaces = None if include_public else set(principal.roles)
+        after = _read_cursor(cursor) if cursor else None
+        limit = max(1, min(limit, MAX_PAGE))
+        async with self._database.read() as session:
+            if namespace is not None:
+                found = await namespace_named(session, principal.tenant_id, namespace)
+                named = {found.id} if found else set[str]()
+                namespaces = named if namespaces is None else named & namespaces
+            skills = await page_of_skills(
+                session,
+                audiences,
+                after=after,
+                tags=tags,
+                words=q.split()[:_MAX_WORDS],
+                namespaces=namespaces,
+                limit=limit + 1,
+            )
+        more = len(skills) > limit
+        return SkillPage(skills=tuple(skills[:limit]), next=_write_cursor(skills[limit - 1]) if more else None)
+
+    async def get(self, principal: Principal, skill_id: str) -> Skill:
+        principal.require_scope(Scope.READ)
+        async with self._database.read() as session:
+            return await visible_skill(session, principal, skill_id)
+
+    async def named(self, principal: Principal, name: str, namespace: str | None = None) -> Skill:
+        """A skill by its name, compared without case.
+
+        Without a namespace, the principal's own comes first, then their teams', the system's, and anyone's public one.
+        """
+        principal.require_scope(Scope.READ)
+        full_name = f"{namespace}/{name}" if namespace else name
+        async with self._database.read() as session:
+            if namespace is not None:
+                found = await namespace_named(session, principal.tenant_id, namespace)
+                skill = await skill_named(session, found.id, name) if found else None
+                if skill is None or skill.audience not in principal.audiences:
+                    raise no_skill(full_name)
+                return skill
+            candidates = await skills_called(session, name, principal.audiences)
+        if not candidates:
+            raise no_skill(full_name)
+        return min(candidates, key=lambda skill: _nearness(principal, skill))
+
+    async def file(self, principal: Principal, skill_id: str, path: str) -> tuple[Skill, SkillFile]:
+        """A file of a skill's working copy."""
+        skill = await self.get(principal, skill_id)
+        file = next((file for file in skill.files if file.path == path), None)
+        if file is None:
+            raise NotFoundError(
+                f"{skill.full_name!r} has no file {path!r}.",
+                hint=f"It has: {', '.join(file.path for file in skill.files[:10])}.",
+                details={"skill": skill.full_name, "path": path},
+            )
+        return skill, file
+
+    async def file_with_id(self, principal: Principal, file_id: str) -> tuple[Skill, SkillFile]:
+        async with self._database.read() as session:
+            found = await file_with_id(session, file_id)
+            if found is None:
+                raise no_file(file_id)
+            try:
+                return await visible_skill(session, principal, found[0]), found[1]
+            except NotFoundError:
+                raise no_file(file_id) from None
+
+    async def content(self, file: SkillFile) -> bytes:
+        return await self._bundles.content(file.sha256)
+
+    async def bundle(self, skill: Skill) -> Bundle:
+        """The files of the working copy."""
+        return await self._bundles.load(skill.digest)
+
+
+def no_file(file_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"There is no file {file_id!r}, or not for you.", hint="A skill lists its files with their ids."
+    )
+
+
+def _nearness(principal: Principal, skill: Skill) -> tuple[int, str]:
+    if skill.namespace == principal.name:
+        return 0, skill.namespace
+    if skill.namespace_id in principal.roles:
+        return 1, skill.namespace
+    return (2 if skill.owner_id is None else 3), skill.namespace
+
+
+def _write_cursor(skill: Skill) -> str:
+    text = json.dumps([name_key(skill.name), skill.id])
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _read_cursor(cursor: str) -> tuple[str, str]:
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        key, skill_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        if isinstance(key, str) and isinstance(skill_id, str):
+            return key, skill_id
+    except (ValueError, binascii.Error, TypeError, RecursionError):
+        pass
+    raise InputError(
+        "The cursor is not one of ours.",
+        hint="Pass on the 'next_cursor' of the page before, or none for the first page.",
+        details={"field": "cursor", "value": cursor[:100]},
+    )

@@ -1,0 +1,1 @@
+"""The client of a yard that is somewhere else, or in this process."""

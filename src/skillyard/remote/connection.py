@@ -1,0 +1,204 @@
+"""Asking a yard over HTTP, and its errors as our own."""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, Self
+
+import httpx
+
+from skillyard import errors
+from skillyard.errors import (
+    SkillyardError,
+    TooManyRequestsError,
+    UnauthenticatedError,
+    UnavailableError,
+    UsageError,
+)
+
+API: Final = "/api/v1"
+_SECONDS: Final = 30.0
+_MAX_WAITS: Final = 5
+_MAX_WAIT: Final = 60.0
+"""Seconds that are waited at most, each time a yard says that we ask too often."""
+_TOKEN_HINT: Final = "Set SKILLYARD_TOKEN to a token of that server, or give it with --token."  # noqa: S105 -- advice
+
+
+class Connection:
+    """One yard: its address, and the token that speaks for whoever asks."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = _checked(url)
+        self._sleep = sleep
+        headers = {"Authorization": f"Bearer {_checked_token(token)}"} if token else {}
+        self._client = httpx.Client(base_url=self.url, headers=headers, timeout=_SECONDS, transport=transport)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._client.close()
+
+    def get(self, path: str, **query: Any) -> Any:  # noqa: ANN401 -- whatever the route answers with
+        return self.send("GET", path, query=query)["data"]
+
+    def pages(self, path: str, **query: Any) -> Iterator[Any]:  # noqa: ANN401 -- as above
+        """Every item of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            answer = self.send("GET", path, query={**query, "cursor": cursor})
+            yield from answer["data"]
+            cursor = answer.get("next_cursor")
+            if cursor is None:
+                return
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Any = None,  # noqa: ANN401 -- any JSON
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """One request; the whole answer, or the error that the yard gave."""
+        response = self._ask(method, path, params=_given(query), json=body, headers=headers)
+        return _document(response)
+
+    def upload(self, path: str, name: str, data: bytes, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- form values
+        """Send a file with form fields."""
+        form = {key: _text(value) for key, value in fields.items() if value is not None}
+        return _document(self._ask("POST", path, files={"file": (name, data)}, data=form))
+
+    def download(self, path: str, **query: Any) -> bytes:  # noqa: ANN401 -- query values
+        response = self._ask("GET", path, params=_given(query))
+        if response.is_error:
+            _document(response)
+        return response.content
+
+    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
+        for _ in range(_MAX_WAITS):
+            response = self._once(method, path, **options)
+            if response.status_code != TooManyRequestsError.http_status:
+                break
+            # Nothing was done with such a request: it can be sent again as it was.
+            self._sleep(_wait_of(response))
+        else:
+            response = self._once(method, path, **options)
+        return response
+
+    def _once(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
+        try:
+            return self._client.request(method, f"{API}{path}", **options)
+        except httpx.HTTPError as error:
+            raise UnavailableError(
+                f"{self.url} does not answer: {str(error) or type(error).__name__}.",
+                hint="Check the address and that the server runs: skillyard serve",
+                details={"server": self.url},
+            ) from error
+
+
+def _wait_of(response: httpx.Response) -> float:
+    told = response.headers.get("Retry-After", "")
+    return min(float(told), _MAX_WAIT) if told.isdecimal() else 1.0
+
+
+def _document(response: httpx.Response) -> dict[str, Any]:
+    if response.has_redirect_location:
+        raise UnavailableError(
+            f"{_without_query(response.url)} has moved to {response.headers['Location']}.",
+            hint="A token is sent only to the address given: name the new one with --server.",
+            details={"status": response.status_code, "location": response.headers["Location"]},
+        )
+    try:
+        document = response.json()
+        failure = document.get("error")
+    except (json.JSONDecodeError, UnicodeDecodeError, AttributeError):
+        raise UnavailableError(
+            f"{_without_query(response.url)} answered with no JSON (status {response.status_code}).",
+            hint="Is this the address of a Skillyard server?",
+            details={"status": response.status_code},
+        ) from None
+    if isinstance(failure, dict):
+        raise error_of(failure, response.status_code)  # pyright: ignore[reportUnknownArgumentType] -- JSON
+    if "data" not in document:
+        raise UnavailableError(
+            f"{_without_query(response.url)} answered, but not as a Skillyard server does.",
+            hint="Is this the address of a Skillyard server?",
+            details={"status": response.status_code},
+        )
+    return document
+
+
+def _without_query(url: httpx.URL) -> httpx.URL:
+    return url.copy_with(query=None)
+
+
+def error_of(failure: Mapping[str, Any], status: int = 500) -> SkillyardError:
+    """The error that a yard answered with, as if it had been raised here."""
+    code = str(failure.get("code"))
+    kinds = _kinds()
+    # A yard may know errors that this process does not: they keep their code, and the exit code of their status.
+    kind = kinds.get(code) or type("RemoteError", (_kind_of_status(status, kinds.values()),), {"code": code})
+    hint = _TOKEN_HINT if kind is UnauthenticatedError else str(failure.get("hint") or "")
+    error = kind(str(failure.get("message")), hint=hint)
+    error.details.update(failure.get("details") or {})
+    return error
+
+
+def _kinds() -> dict[str, type[SkillyardError]]:
+    """The errors that every room knows, by code; those of one room alone are made in ways of their own."""
+    found: list[type[SkillyardError]] = [getattr(errors, name) for name in errors.__all__]
+    return {kind.code: kind for kind in found}
+
+
+def _kind_of_status(status: int, kinds: Iterable[type[SkillyardError]]) -> type[SkillyardError]:
+    fitting = (kind for kind in kinds if kind.http_status == status and kind.__base__ is SkillyardError)
+    return next(fitting, SkillyardError)
+
+
+def _checked(url: str) -> str:
+    try:
+        parsed = httpx.URL(url)
+        good = parsed.scheme in {"http", "https"} and bool(parsed.host)
+    except httpx.InvalidURL:
+        good = False
+    if not good:
+        raise UsageError(
+            f"{url!r} is no address of a server.",
+            hint="Give it with its scheme: https://yard.example.org",
+            details={"field": "server", "value": url},
+        )
+    return url.rstrip("/")
+
+
+def _checked_token(token: str) -> str:
+    if not (token.isascii() and token.isprintable()) or " " in token:
+        raise UsageError(
+            "The token holds characters that no token has.",
+            hint="Copy it again as it was shown, without blanks or line breaks.",
+            details={"field": "token"},
+        )
+    return token
+
+
+def _given(query: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {
+        key: _text(value) if isinstance(value, bool) else value
+        for key, value in (query or {}).items()
+        if value is not None
+    }
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,82 @@
+"""The skills of a yard as a library, so that every command can read them."""
+
+from functools import cached_property
+from typing import Any
+
+from skillyard.errors import InputError
+from skillyard.remote.client import YardClient
+from skillyard.remote.connection import API
+from skillyard.skill.bundle import SKILL_FILE, Bundle
+from skillyard.skill.document import parse
+from skillyard.skill.library import Catalog, SkillEntry
+from skillyard.skill.models import Parsed
+
+
+class RemoteLibrary:
+    """What a yard would ship to whoever asks."""
+
+    def __init__(self, client: YardClient) -> None:
+        self._client = client
+        self.label = client.connection.url
+
+    def catalog(self) -> Catalog:
+        return Catalog(entries=[_entry(skill, self.label) for skill in self._client.skills()])
+
+    def read(self, entry: SkillEntry) -> Parsed:
+        return _parsed(self.bundle(entry))
+
+    def bundle(self, entry: SkillEntry) -> Bundle:
+        return self._client.bundle(entry.id)
+
+
+class RemoteSkill:
+    """One skill of a yard as a library of its own: fetched once, so that all of it is of one moment."""
+
+    def __init__(self, client: YardClient, name: str) -> None:
+        self._client = client
+        self._name = name
+        self.label = client.connection.url
+
+    def catalog(self) -> Catalog:
+        return Catalog(entries=[self.entry])
+
+    def read(self, entry: SkillEntry) -> Parsed:
+        return _parsed(self.bundle(entry))
+
+    def bundle(self, entry: SkillEntry) -> Bundle:  # noqa: ARG002 -- there is but one
+        return self._files
+
+    @cached_property
+    def entry(self) -> SkillEntry:
+        """The skill as the yard lists it; an error if it is not there for whoever asks."""
+        return _entry(self._client.skill(self._name), self.label)
+
+    @property
+    def source(self) -> bytes:
+        """Its `SKILL.md`, byte for byte."""
+        return _skill_file(self._files)
+
+    @cached_property
+    def _files(self) -> Bundle:
+        return self._client.bundle(self.entry.id)
+
+
+def _entry(skill: dict[str, Any], label: str) -> SkillEntry:
+    return SkillEntry(
+        id=skill["full_name"],
+        name=skill["name"],
+        description=skill["description"],
+        location=f"{label}{API}/skills/{skill['id']}/files/{SKILL_FILE}",
+        source=label,
+    )
+
+
+def _parsed(bundle: Bundle) -> Parsed:
+    return parse(_skill_file(bundle))
+
+
+def _skill_file(bundle: Bundle) -> bytes:
+    file = bundle.get(SKILL_FILE)
+    if file is None:
+        raise InputError(f"What the yard sent holds no {SKILL_FILE}.", hint="Is this a Skillyard server?")
+    return file.data

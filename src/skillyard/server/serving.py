@@ -1,0 +1,54 @@
+"""Everything a running server needs, opened in the right order and closed in the reverse."""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+from skillyard.app.followers import following
+from skillyard.app.local_person import local_name
+from skillyard.app.seeding import seed_builtin
+from skillyard.app.yard import Yard, open_yard
+from skillyard.config.settings import Settings
+from skillyard.errors import NotAllowedError
+from skillyard.identity.access import OPERATOR
+from skillyard.server.app import Application
+from skillyard.server.guard import is_loopback
+from skillyard.server.logs import access_log
+from skillyard.skill.library import Library
+
+NO_TOKEN: Final = (
+    "There is no token yet, so nobody can come in. Make the first on this machine: "  # noqa: S105 -- a remark
+    "skillyard registry tokens create, or set SKILLYARD_ADMIN_TOKEN."
+)
+
+
+def require_safe_address(settings: Settings, address: str) -> None:
+    """Refuses to trust whoever reaches an address that others can reach."""
+    if settings.auth == "local" and not is_loopback(address):
+        raise NotAllowedError(
+            f"{address} can be reached by others, and with auth 'local' everyone would be you.",
+            hint="Set SKILLYARD_AUTH=token and SKILLYARD_ADMIN_TOKEN, or bind 127.0.0.1.",
+            details={"host": address, "auth": settings.auth},
+        )
+
+
+@asynccontextmanager
+async def serving(
+    settings: Settings, library: Library, *, ready: Callable[[Sequence[str]], None]
+) -> AsyncGenerator[Application]:
+    """Open the yard and serve it. `ready` is called with remarks once requests can be answered."""
+    person = local_name() if settings.auth == "local" else None
+    async with open_yard(settings) as yard:
+        await seed_builtin(yard, await yard.access.at_this_machine(person or OPERATOR))
+        app = Application(yard, library, settings, person=person, access_log=None if person else access_log())
+        async with following(yard):
+            try:
+                ready(await _remarks(yard, settings))
+                yield app
+            finally:
+                app.close()
+
+
+async def _remarks(yard: Yard, settings: Settings) -> list[str]:
+    locked = settings.auth == "token" and settings.admin_token is None and not await yard.tokens.any()
+    return [NO_TOKEN] if locked else []

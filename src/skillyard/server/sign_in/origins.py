@@ -1,0 +1,67 @@
+"""Where a request of a browser comes from, and where it may be sent on to."""
+
+import re
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from skillyard.errors import NotAllowedError
+from skillyard.server.asgi import Scope, header
+
+SIGN_IN: Final = "/sign-in"
+SIGN_OUT: Final = "/sign-out"
+HOME: Final = "/"
+_SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_MACHINES: Final = ("/api/", "/v1/", "/mcp", "/.well-known/")
+"""Paths of programs, which are told what is wrong instead of being sent to a page."""
+_OWN_PATH: Final = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]{0,1000}")
+
+
+def require_same_origin(scope: Scope) -> None:
+    """Refuses a request that a page of another site may have made in the name of who is signed in here."""
+    if scope.get("method") in _SAFE_METHODS:
+        return
+    site = header(scope, b"sec-fetch-site")
+    # No page can set that header, and what it says stays true behind a proxy that speaks TLS for us.
+    if site == b"same-origin" or (site is None and origin_of(scope) is not None):
+        return
+    raise NotAllowedError(
+        "This request does not come from a page of this server.",
+        hint="Programs send 'Authorization: Bearer TOKEN' instead of a cookie.",
+        details={"header": "origin" if site is None else "sec-fetch-site"},
+    )
+
+
+def origin_of(scope: Scope) -> str | None:
+    """The origin that a browser names, if it is this server's own.
+
+    Behind a proxy that speaks TLS for us, the browser's https is our http; the other way round never happens.
+    """
+    origin = (header(scope, b"origin") or b"").decode("latin-1").lower()
+    host = (header(scope, b"host") or b"").decode("latin-1").lower()
+    own = {f"https://{host}"} if scope["scheme"] == "https" else {f"https://{host}", f"http://{host}"}
+    return origin if host and origin in own else None
+
+
+def base_url(scope: Scope) -> str:
+    """The address of this server as the browser knows it."""
+    host = (header(scope, b"host") or b"").decode("latin-1")
+    return origin_of(scope) or f"{scope['scheme']}://{host}"
+
+
+def safe_next(wanted: str) -> str:
+    """Where to go after signing in: a path of this server, whatever was asked for."""
+    if not _OWN_PATH.fullmatch(wanted) or urlsplit(wanted).path.startswith((SIGN_IN, SIGN_OUT)):
+        return HOME
+    return wanted
+
+
+def page_to_sign_in(scope: Scope) -> str | None:
+    """The sign-in page that leads back here, if it is a person who looks for a page."""
+    accept = header(scope, b"accept") or b""
+    if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"} or b"text/html" not in accept.lower():
+        return None
+    if scope["path"].startswith(_MACHINES) or header(scope, b"authorization") is not None:
+        return None
+    path = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
+    query = scope["query_string"].decode("latin-1")
+    return f"{SIGN_IN}?next={quote(f'{path}?{query}' if query else path, safe='')}"

@@ -1,0 +1,71 @@
+"""Uses of skills as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from enum import StrEnum
+
+
+class UsageKind(StrEnum):
+    """What became of a skill."""
+
+    SHOWN = "shown"
+    """An agent had it in its list."""
+    LOADED = "loaded"
+    """Its text was read."""
+    ACTIVATED = "activated"
+    """It was put to use."""
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UsageEvent:
+    """One use of a skill; who reports it may see the skill."""
+
+    id: str
+    tenant_id: str
+    skill_id: str
+    event: UsageKind
+    at: datetime
+    version: str = ""
+    """Empty for the working copy, or where it is not known."""
+    agent: str = ""
+    session: str = ""
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UsageDay:
+    """How often something happened to a skill on one day."""
+
+    day: date
+    skill_id: str
+    version: str
+    agent: str
+    event: UsageKind
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Totals:
+    """How often each thing happened to a skill in some time."""
+
+    counts: Mapping[UsageKind, int] = field(default_factory=dict[UsageKind, int])
+
+    def of(self, kind: UsageKind) -> int:
+        return self.counts.get(kind, 0)
+
+    @property
+    def used(self) -> int:
+        """Uses that are more than being in a list."""
+        return sum(count for kind, count in self.counts.items() if kind is not UsageKind.SHOWN)
+
+    @property
+    def outcomes(self) -> int:
+        """Uses whose end was reported."""
+        return self.of(UsageKind.SUCCEEDED) + self.of(UsageKind.FAILED)
+
+    @property
+    def failure_rate(self) -> float:
+        return self.of(UsageKind.FAILED) / self.outcomes if self.outcomes else 0.0

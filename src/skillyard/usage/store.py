@@ -1,0 +1,110 @@
+"""Queries over the uses of skills."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from skillyard.usage.events import Totals, UsageDay, UsageEvent, UsageKind
+from skillyard.usage.models import UsageDayRow, UsageEventRow
+
+_DAY_KEYS: Final = ("skill_id", "day", "version", "agent", "event")
+
+
+async def known_ids(session: AsyncSession, reporter_id: str, ids: Sequence[str]) -> set[str]:
+    """Those of the ids that this reporter used for an event already."""
+    query = select(UsageEventRow.id).where(UsageEventRow.reporter_id == reporter_id, UsageEventRow.id.in_(ids))
+    return set(await session.scalars(query))
+
+
+async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[UsageEvent]) -> None:
+    """Write events that are not there yet, and count each on its day."""
+    rows = [
+        {
+            "reporter_id": reporter_id,
+            "id": event.id,
+            "tenant_id": event.tenant_id,
+            "skill_id": event.skill_id,
+            "version": event.version,
+            "agent": event.agent,
+            "session": event.session,
+            "event": event.event.value,
+            "at": event.at,
+            "detail": event.detail,
+        }
+        for event in events
+    ]
+    await session.execute(insert(UsageEventRow), rows)
+    counted = Counter(
+        (event.skill_id, event.at.astimezone(UTC).date(), event.version, event.agent, event.event, event.tenant_id)
+        for event in events
+    )
+    days = [
+        {
+            "skill_id": skill_id,
+            "day": day,
+            "version": version,
+            "agent": agent,
+            "event": kind.value,
+            "tenant_id": tenant_id,
+            "count": count,
+        }
+        for (skill_id, day, version, agent, kind, tenant_id), count in counted.items()
+    ]
+    await session.execute(_add_to_day(session), days)
+
+
+async def days_of(session: AsyncSession, skill_id: str, *, since: date) -> list[UsageDay]:
+    """What happened to a skill from that day on, the newest day first."""
+    query = (
+        select(UsageDayRow)
+        .where(UsageDayRow.skill_id == skill_id, UsageDayRow.day >= since)
+        .order_by(UsageDayRow.day.desc(), UsageDayRow.version, UsageDayRow.agent, UsageDayRow.event)
+    )
+    return [
+        UsageDay(
+            day=row.day,
+            skill_id=row.skill_id,
+            version=row.version,
+            agent=row.agent,
+            event=UsageKind(row.event),
+            count=row.count,
+        )
+        for row in await session.scalars(query)
+    ]
+
+
+async def totals_of(session: AsyncSession, tenant_id: str, *, since: date) -> dict[str, Totals]:
+    """What happened to each skill of a tenant from that day on; one without any use is not among them."""
+    query = (
+        select(UsageDayRow.skill_id, UsageDayRow.event, func.sum(UsageDayRow.count))
+        .where(UsageDayRow.tenant_id == tenant_id, UsageDayRow.day >= since)
+        .group_by(UsageDayRow.skill_id, UsageDayRow.event)
+    )
+    counts: dict[str, dict[UsageKind, int]] = {}
+    for skill_id, event, count in await session.execute(query):
+        counts.setdefault(skill_id, {})[UsageKind(event)] = int(count)
+    return {skill_id: Totals(counts=each) for skill_id, each in counts.items()}
+
+
+async def delete_events(session: AsyncSession, *, before: datetime, limit: int) -> int:
+    """Remove some of the events from before that moment, and answer how many."""
+    keys = select(UsageEventRow.reporter_id, UsageEventRow.id).where(UsageEventRow.at < before).limit(limit)
+    found = list(await session.execute(keys))
+    by_reporter: dict[str, list[str]] = {}
+    for reporter_id, event_id in found:
+        by_reporter.setdefault(reporter_id, []).append(event_id)
+    for reporter_id, ids in by_reporter.items():
+        gone = (UsageEventRow.reporter_id == reporter_id) & UsageEventRow.id.in_(ids)
+        await session.execute(delete(UsageEventRow).where(gone))
+    return len(found)
+
+
+def _add_to_day(session: AsyncSession) -> sqlite.Insert | postgresql.Insert:
+    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
+    row = dialect.insert(UsageDayRow)
+    return row.on_conflict_do_update(index_elements=_DAY_KEYS, set_={"count": UsageDayRow.count + row.excluded.count})

@@ -1,0 +1,81 @@
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+
+from skillyard.app.followers import FORGET_EVERY, SAVE_LAST_USED_EVERY, SWEEP_EVERY, following
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@dataclass
+class Work:
+    """A yard whose tidying is counted, and pauses that last until they are ended."""
+
+    done: list = field(default_factory=list)
+    pauses: dict = field(default_factory=dict)
+    fails: bool = False
+
+    @property
+    def yard(self):
+        access, orphans = SimpleNamespace(save_last_used=self.save), SimpleNamespace(sweep=self.sweep)
+        registry = SimpleNamespace(usage=SimpleNamespace(sweep=self.forget))
+        return SimpleNamespace(access=access, orphans=orphans, registry=registry)
+
+    async def save(self):
+        self.done.append("save")
+
+    async def forget(self):
+        self.done.append("forget")
+
+    async def sweep(self):
+        self.done.append("sweep")
+        if self.fails:
+            raise OSError("the disk is gone")
+
+    async def pause(self, seconds):
+        self.pauses[seconds] = asyncio.get_running_loop().create_future()
+        await self.pauses[seconds]
+
+    async def end(self, seconds):
+        """End a pause, and let the work after it be done."""
+        await asyncio.sleep(0)
+        self.pauses.pop(seconds).set_result(None)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert seconds in self.pauses
+
+
+async def test_each_kind_of_work_is_done_after_its_own_pause():
+    work = Work()
+    async with following(work.yard, pause=work.pause):
+        await work.end(SAVE_LAST_USED_EVERY)
+        await work.end(SWEEP_EVERY)
+        await work.end(SAVE_LAST_USED_EVERY)
+        await work.end(FORGET_EVERY)
+        assert work.done == ["save", "sweep", "save", "forget"]
+
+
+async def test_what_is_not_saved_yet_is_saved_at_the_end_and_nothing_goes_on():
+    work = Work()
+    async with following(work.yard, pause=work.pause):
+        await asyncio.sleep(0)
+    assert work.done == ["save"]
+    assert all(pause.cancelled() for pause in work.pauses.values())
+
+
+async def test_work_that_fails_is_told_and_tried_again(caplog):
+    work = Work(fails=True)
+    with caplog.at_level(logging.ERROR):
+        async with following(work.yard, pause=work.pause):
+            await work.end(SWEEP_EVERY)
+            await work.end(SWEEP_EVERY)
+    assert work.done == ["sweep", "sweep", "save"]
+    assert "the disk is gone" in caplog.text

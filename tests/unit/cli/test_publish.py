@@ -1,0 +1,174 @@
+"""`publish` and `registry import` on the yard of this machine."""
+
+import subprocess
+
+import pytest
+
+from skillyard.library.disk import read_folder
+from skillyard.skill.archive import pack, read_archive
+
+pytestmark = pytest.mark.usefixtures("open_yard")
+
+
+@pytest.fixture
+def tree(tmp_path, skill):
+    """A tree of two good skills."""
+    for name in ("alpha", "beta"):
+        skill(name, under=tmp_path / "tree")
+    return tmp_path / "tree"
+
+
+def results(result):
+    return {one["skill"]: one["status"] for one in result.json["results"]}
+
+
+def test_a_folder_becomes_a_version_and_again_changes_nothing(run, tree):
+    first = run("publish", tree / "alpha", "--json")
+    assert first.code == 0
+    assert first.json["results"] == [
+        {
+            "skill": "ann/alpha",
+            "status": "published",
+            "version": "0.1.0",
+            "digest": read_folder(tree / "alpha").require().digest,
+            "visibility": "private",
+        }
+    ]
+    again = run("publish", tree / "alpha", "--json")
+    assert (again.code, results(again)) == (0, {"ann/alpha": "unchanged"})
+    assert len(run("registry", "versions", "alpha", "--json").json["versions"]) == 1
+
+
+def test_a_tree_is_published_as_a_whole_and_repeatable(run, tree):
+    assert run("publish", tree).code == 2
+    assert run("publish", "-r", tree, "--json").json["summary"]["published"] == 2
+    again = run("publish", "-r", tree, "--json")
+    assert (again.code, again.json["summary"]["unchanged"]) == (0, 2)
+
+
+def test_a_git_source_is_published(run, tree):
+    commit = ["-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "x"]
+    for words in (["init", "-q"], ["add", "."], commit):
+        subprocess.run(["git", *words], cwd=tree, check=True)
+    done = run("publish", "-r", f"file://{tree}", "--json")
+    assert results(done) == {"ann/alpha": "published", "ann/beta": "published"}
+
+
+def test_an_archive_is_published(run, tree, tmp_path):
+    file = tmp_path / "alpha.skill"
+    file.write_bytes(pack(read_folder(tree / "alpha").require(), "alpha"))
+    assert results(run("publish", file, "--json")) == {"ann/alpha": "published"}
+
+
+def test_one_bad_skill_does_not_stop_its_neighbours(run, tree):
+    (tree / "broken").mkdir()
+    (tree / "broken/SKILL.md").write_text("no frontmatter")
+    done = run("publish", "-r", tree, "--json")
+    assert done.code == 1
+    assert results(done) == {"broken": "refused", "ann/alpha": "published", "ann/beta": "published"}
+    text = run("publish", "-r", tree)
+    assert "✗ broken" in text.out
+    assert "= ann/alpha" in text.out
+
+
+def test_one_skill_that_is_refused_is_an_error_of_its_own(run, tree):
+    (tree / "alpha/SKILL.md").write_text("no frontmatter")
+    refused = run("publish", tree / "alpha", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "invalid_input")
+    assert refused.json["error"]["details"]["findings"]
+
+
+@pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
+def test_a_version_is_never_replaced(run, tree, dry_run):
+    run("publish", tree / "alpha", "--version", "1.0.0")
+    (tree / "alpha/more.txt").write_text("more")
+    refused = run("publish", tree / "alpha", "--version", "1.0.0", *dry_run)
+    assert refused.code == 5
+    assert "published already, with other content" in refused.err
+
+
+def test_a_dry_run_tells_the_number_and_writes_nothing(run, tree):
+    planned = run("publish", "-r", tree, "--dry-run", "--json")
+    assert [(one["skill"], one["version"], one["status"]) for one in planned.json["results"]] == [
+        ("ann/alpha", "0.1.0", "planned"),
+        ("ann/beta", "0.1.0", "planned"),
+    ]
+    assert run("registry", "list", "--json").json["skills"] == []
+    run("publish", tree / "alpha")
+    (tree / "alpha/more.txt").write_text("more")
+    planned = run("publish", "-r", tree, "--dry-run", "--json")
+    assert [one["version"] for one in planned.json["results"]] == ["0.1.1", "0.1.0"]
+    again = run("publish", tree / "alpha", "--version", "2.0.0", "--dry-run", "--json")
+    assert again.json["results"][0]["version"] == "2.0.0"
+
+
+def test_one_version_for_several_skills_is_a_mistake(run, tree):
+    assert run("publish", "-r", tree, "--version", "1.0.0").code == 2
+    assert run("publish", tree / "alpha", "--version", "one").code == 1
+
+
+def test_sources_that_are_not_there_are_told(run, tmp_path):
+    assert run("publish", tmp_path / "none").code == 3
+    (tmp_path / "empty").mkdir()
+    assert run("publish", tmp_path / "empty").code == 3
+
+
+def test_a_namespace_that_is_not_ours_is_not_found(run, tree):
+    assert run("publish", tree / "alpha", "-n", "strangers").code == 3
+
+
+def test_imported_skills_are_working_copies(run, tree):
+    done = run("registry", "import", tree, "--json")
+    assert results(done) == {"ann/alpha": "stored", "ann/beta": "stored"}
+    assert results(run("registry", "import", tree, "--json", "--dry-run")) == {
+        "ann/alpha": "unchanged",
+        "ann/beta": "unchanged",
+    }
+    assert "draft" in run("registry", "list").out
+    (tree / "alpha/more.txt").write_text("more")
+    refused = run("registry", "import", tree / "alpha")
+    assert refused.code == 5
+    base = run("registry", "list", "-q", "alpha", "--json").json["skills"][0]["digest"]
+    assert run("registry", "import", tree / "alpha", "--base", base).code == 0
+
+
+def test_what_waits_for_review_says_so(run, tree):
+    run("registry", "namespaces", "create", "team")
+    run("registry", "namespaces", "policy", "team", "review=true")
+    done = run("publish", tree / "alpha", "-n", "team")
+    assert done.code == 0
+    assert "waits for someone else" in done.out
+
+
+def test_a_policy_that_refuses_is_an_error_with_its_findings(run, tree):
+    run("registry", "namespaces", "create", "team")
+    run("registry", "namespaces", "policy", "team", "max_files=1")
+    (tree / "alpha/more.txt").write_text("more")
+    refused = run("publish", tree / "alpha", "-n", "team", "--json")
+    assert (refused.code, refused.json["error"]["code"]) == (1, "policy_refused")
+
+
+def test_hostile_names_are_written_out(run, tmp_path):
+    folder = tmp_path / "tree/evil"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text('---\nname: "evil\\e[2J"\ndescription: "\\e]0;t\\a"\n---\n')
+    shown = run("publish", "-r", tmp_path / "tree")
+    listed = run("registry", "list")
+    assert not {"\x1b", "\x07"} & {*shown.out, *shown.err, *listed.out}
+
+
+def test_visibility_takes_three_words(run, tree):
+    refused = run("publish", tree / "alpha", "--visibility", "secret")
+    assert refused.code == 2
+    assert "private, public, discoverable" in refused.err
+    done = run("publish", tree / "alpha", "--visibility", "public", "--json")
+    assert done.json["results"][0]["visibility"] == "public"
+
+
+def test_an_exported_archive_holds_the_published_bytes(run, tree, tmp_path):
+    run("publish", tree / "alpha")
+    done = run("registry", "export", "alpha", "-o", tmp_path / "out.skill", "--json")
+    read = read_archive((tmp_path / "out.skill").read_bytes()).require()
+    assert done.json["digest"] == read.digest == read_folder(tree / "alpha").require().digest
+    assert run("registry", "export", "alpha", "-o", tmp_path).code == 2
+    assert run("registry", "export", "alpha", "--version", "9.9.9").code == 3
