@@ -428,7 +428,7 @@ def test_the_server_answers_hostile_requests_and_goes_on(yard, environment):
                 "/skills?q=" + "%CC%81%CC%A3" * 900: 200,
                 "/skills?q=" + "a" * 3_000: 422,
                 "/skills?limit=99999999999999999999": 422,
-                "/skills/%00": 404,
+                "/skills/%00": 422,
                 "/skills/..%2F..%2Foutside": 404,
                 "/skills/" + "a" * 10_000: 404,
                 "/skills/away": 422,

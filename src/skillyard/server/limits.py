@@ -7,8 +7,8 @@ from skillyard.errors import InputError, LimitError, SkillyardError, UsageError
 from skillyard.server.asgi import App, Message, Receive, Scope, Send, refuse
 
 MAX_BODY: Final = 20 * 1024 * 1024
-MAX_TARGET: Final = 8 * 1024
-"""Bytes of path and query."""
+MAX_TARGET: Final = 32 * 1024
+"""Bytes of path and query: a reason in any script has room, at nine bytes a letter."""
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
 _ONCE: Final = frozenset({b"host", b"authorization", b"content-length", b"content-type", b"idempotency-key"})

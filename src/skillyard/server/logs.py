@@ -18,6 +18,8 @@ AccessLog: TypeAlias = Callable[[dict[str, object]], None]
 current_request: ContextVar[str | None] = ContextVar("current_request", default=None)
 """The id of the request that is being answered; every event tells it."""
 
+_UVICORN: Final = ("uvicorn", "uvicorn.error", "uvicorn.access")
+
 
 def configure_logging(stream: TextIO | None = None, *, level: int = logging.INFO) -> None:
     """Write our events, and those of the libraries below us, to the stream (stderr unless given)."""
@@ -46,6 +48,9 @@ def configure_logging(stream: TextIO | None = None, *, level: int = logging.INFO
             ],
         )
     )
+    for name in _UVICORN:  # it sets up its own where nobody tells it not to
+        logging.getLogger(name).handlers = []
+        logging.getLogger(name).propagate = True
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(max(level, logging.WARNING))

@@ -15,7 +15,7 @@ def test_who_waits_for_a_change_can_be_stopped_at_the_moment_of_one(tmp_path: Pa
                     number = await database.wait_beyond(number, poll=60)
 
             following = asyncio.create_task(follow())
-            while not database._committed._waiters:  # noqa: ASYNC110 -- there is nothing else to wait for
+            while not database._waiting:  # noqa: ASYNC110 -- there is nothing else to wait for
                 await asyncio.sleep(0)
             async with database.write() as transaction:
                 transaction.take_number()

@@ -20,8 +20,8 @@ async def principal_of(request: Request) -> Principal:
 
 async def why_of(
     request: Request,
-    reason: Annotated[str, Query(max_length=2000, description="Why this is done; kept in the history.")] = "",
-    feedback: Annotated[str, Query(max_length=20_000, description="The words of the person it comes from.")] = "",
+    reason: Annotated[str, Query(max_length=1000, description="Why this is done; kept in the history.")] = "",
+    feedback: Annotated[str, Query(max_length=2000, description="The words of the person it comes from.")] = "",
 ) -> Why:
     return Why(reason=reason, feedback=feedback, request_id=getattr(request.state, "request_id", ""))
 
