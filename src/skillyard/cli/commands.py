@@ -73,6 +73,7 @@ _WHO: Final = "Who may"
 
 REGISTRY: Final = (
     Entry("list", "registry:list_skills", "The skills that you can see in the yard.", _SKILLS),
+    Entry("show", "registry:show", "Read a skill, or the tree of its files.", _SKILLS),
     Entry("pull", "registry:pull", "Copy skills, and what they require, into a folder.", _SKILLS),
     Entry("import", "publish:import_skills", "Put skills into the yard as working copies.", _SKILLS),
     Entry("export", "registry:export", "Write a skill into one .skill file.", _SKILLS),

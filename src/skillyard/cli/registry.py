@@ -7,14 +7,16 @@ import typer
 
 from skillyard.cli.options import DryRun, Token, Yes
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.safe_text import inline, one_line
+from skillyard.cli.safe_text import inline, one_line, visible
 from skillyard.cli.text import FAINT, GOOD, count, print_rows, styled
 from skillyard.cli.yard import Audience, Name, OfNamespace, Server, Version, Why, yard_client
 from skillyard.errors import UsageError
 from skillyard.files import replace_file
+from skillyard.registry.drafts import document_of
 from skillyard.remote.pulling import plan_pull
 from skillyard.remote.pulling import pull as pull_all
 from skillyard.skill.archive import read_archive
+from skillyard.skill.formatter import ShownSkill, SkillFormatter
 
 DRAFT: Final = "draft"
 """Shown for a skill of which nothing was published: its working copy counts."""
@@ -49,6 +51,40 @@ def list_skills(
         document={"skills": skills},
         text=lambda console: print_rows(console, rows),
         remarks=[] if skills else [_nothing(chosen=bool(query or tag or namespace or mine))],
+    )
+
+
+def show(
+    name: Name,
+    *,
+    version: Version = None,
+    tree: Annotated[bool, typer.Option("--tree", help="Only the tree of its files.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="The files beside SKILL.md in full, too.")] = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Read a skill, or the tree of its files.
+
+    What is shown is what the yard ships: the latest version unless another is named.
+    """
+    with yard_client(server, token) as client:
+        skill = client.skill(name)
+        bundle = client.bundle(skill["id"], version=version)
+    shown = ShownSkill(document=document_of(bundle, folder=skill["name"]), bundle=bundle)
+    written = (
+        SkillFormatter.format_skill_structure(shown)
+        if tree
+        else SkillFormatter.format_skill_content(shown, include_file_contents=files)
+    )
+    return Answer(
+        document={
+            "skill": skill["full_name"],
+            "version": version or skill["latest"],
+            "digest": bundle.digest,
+            "files": [file.path for file in bundle],
+            "text": written,
+        },
+        text=lambda console: console.print(styled(visible(written)), end="", soft_wrap=True),
     )
 
 

@@ -43,6 +43,7 @@ class Access:
         self._admin_hash = hash_of(admin_token) if admin_token else None
         self._clock = clock
         self._known: OrderedDict[str, tuple[int, Admission]] = OrderedDict()
+        self._operators: dict[str, Person] = {}
         self._used: dict[str, datetime] = {}
 
     async def by_token(self, secret: str) -> Admission:
@@ -108,8 +109,10 @@ class Access:
         return Admission(principal=principal, until=token.expires_at)
 
     async def _operator(self, name: str) -> Admission:
-        tenant = await self._people.ensure_tenant()
-        person = await self._people.ensure_person(tenant, name, admin=True)
+        person = self._operators.get(name)
+        if person is None:
+            tenant = await self._people.ensure_tenant()
+            person = self._operators[name] = await self._people.ensure_person(tenant, name, admin=True)
         return Admission(principal=await self.of_person(replace(person, admin=True), operator=True))
 
     async def _remembered(self, key: str, admit: Callable[[], Awaitable[Admission]]) -> Admission:

@@ -50,7 +50,10 @@ class Intake:
             place = await writable_namespace(session, principal, namespace, Visibility.PRIVATE)
 
         async def work(transaction: Transaction) -> Taken:
-            return await self.place(transaction, principal, place, draft, visibility=visibility, base=base, why=why)
+            skill = await skill_named(transaction.session, place.id, draft.name)
+            return await self.place(
+                transaction, principal, place, draft, skill, visibility=visibility, base=base, why=why
+            )
 
         subject = skill_subject("", f"{place.name}/{draft.name}", place.audience)
         return await self._workbench.attempt(principal, draft.bundle, UPDATED, subject, why, work)
@@ -61,13 +64,13 @@ class Intake:
         principal: Principal,
         namespace: Namespace,
         draft: Draft,
+        skill: Skill | None,
         *,
         visibility: Visibility | None,
         base: str | None,
         why: Why,
     ) -> Taken:
-        """The same within a transaction that has the bundle."""
-        skill = await skill_named(transaction.session, namespace.id, draft.name)
+        """The same within a transaction that has the bundle; `skill` is the one of its name, if there is one."""
         if skill is None:
             shown = visibility or Visibility.PRIVATE
             require_role(principal, namespace, role_to_show(shown), Scope.WRITE)

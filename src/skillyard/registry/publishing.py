@@ -69,12 +69,13 @@ class Publishing:
         number = _wanted(version, draft)
 
         async def work(transaction: Transaction) -> Publication:
-            done = await self._done_before(transaction, place, draft, number)
+            present = await skill_named(transaction.session, place.id, draft.name)
+            done = await self._done_before(transaction, present, draft, number) if present else None
             if done is not None:
                 skill = await self._workbench.show_within(transaction, principal, done.skill, visibility, why)
                 return replace(done, skill=skill)
             taken = await self._intake.place(
-                transaction, principal, place, draft, visibility=visibility, base=base, why=why
+                transaction, principal, place, draft, present, visibility=visibility, base=base, why=why
             )
             return await self._label(transaction, principal, taken.skill, draft, number, notes, why)
 
@@ -106,12 +107,9 @@ class Publishing:
         return await self._attempt(principal, place, draft, why, work)
 
     async def _done_before(
-        self, transaction: Transaction, namespace: Namespace, draft: Draft, wanted: Number | None
+        self, transaction: Transaction, skill: Skill, draft: Draft, wanted: Number | None
     ) -> Publication | None:
         """What publishing these files led to before: a job that runs again must not bring an old state back."""
-        skill = await skill_named(transaction.session, namespace.id, draft.name)
-        if skill is None:
-            return None
         versions = (await versions_of(transaction.session, [skill.id]))[skill.id]
         same = next(
             (
@@ -141,8 +139,7 @@ class Publishing:
             if same is not None:
                 return Publication(skill=skill, version=same, created=False)
             wanted = await self._next_free(transaction, skill, versions)
-        taken = await version_taken(session, skill.namespace_id, skill.name, str(wanted))
-        if taken is not None:
+        elif taken := await version_taken(session, skill.namespace_id, skill.name, str(wanted)):
             if taken.digest == draft.bundle.digest and taken.skill_id == skill.id:
                 return Publication(skill=skill, version=taken, created=False)
             raise _version_taken(skill, taken)

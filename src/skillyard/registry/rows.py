@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, inspect, select
 
 from skillyard.db.transaction import Transaction
 from skillyard.registry.bundles import StoredFile, stored_files
@@ -37,11 +37,24 @@ async def write_draft(transaction: Transaction, row: SkillRow, draft: Draft, *, 
     }
     row.findings = [finding.as_dict() for finding in draft.findings]
     row.updated_at = at
-    transaction.session.add(row)
-    await transaction.session.flush()
-    await _write_files(transaction, row.id, stored_files(draft.bundle))
-    await _write_tags(transaction, row.id, draft.tags)
-    await _write_references(transaction, row.id, draft)
+    if inspect(row).transient:
+        transaction.session.add(row)
+        await transaction.session.flush()
+        present: dict[str, SkillFileRow] = {}
+    else:
+        present = await _forget(transaction, row.id)
+    await _write_files(transaction, row.id, stored_files(draft.bundle), present)
+    _add_tags(transaction, row.id, draft.tags)
+    _add_references(transaction, row.id, draft)
+
+
+async def _forget(transaction: Transaction, skill_id: str) -> dict[str, SkillFileRow]:
+    """Take away what another state of the skill said, but for its files, which are the answer."""
+    session = transaction.session
+    for kind in (SkillTagRow, SkillReferenceRow):
+        await session.execute(delete(kind).where(kind.skill_id == skill_id))
+    files = await session.scalars(select(SkillFileRow).where(SkillFileRow.skill_id == skill_id))
+    return {row.path: row for row in files}
 
 
 def add_version(transaction: Transaction, skill: Skill, version: Version) -> None:
@@ -69,11 +82,10 @@ def file_id(skill_id: str, path: str) -> str:
     return str(uuid.uuid5(uuid.UUID(skill_id), path))
 
 
-async def _write_files(transaction: Transaction, skill_id: str, files: Sequence[StoredFile]) -> None:
+async def _write_files(
+    transaction: Transaction, skill_id: str, files: Sequence[StoredFile], present: dict[str, SkillFileRow]
+) -> None:
     session = transaction.session
-    present = {
-        row.path: row for row in await session.scalars(select(SkillFileRow).where(SkillFileRow.skill_id == skill_id))
-    }
     for file in files:
         row = present.pop(file.path, None)
         if row is None:
@@ -85,13 +97,11 @@ async def _write_files(transaction: Transaction, skill_id: str, files: Sequence[
     await session.flush()
 
 
-async def _write_tags(transaction: Transaction, skill_id: str, tags: Sequence[str]) -> None:
-    await transaction.session.execute(delete(SkillTagRow).where(SkillTagRow.skill_id == skill_id))
+def _add_tags(transaction: Transaction, skill_id: str, tags: Sequence[str]) -> None:
     transaction.session.add_all(SkillTagRow(skill_id=skill_id, tag=tag) for tag in dict.fromkeys(map(_storable, tags)))
 
 
-async def _write_references(transaction: Transaction, skill_id: str, draft: Draft) -> None:
-    await transaction.session.execute(delete(SkillReferenceRow).where(SkillReferenceRow.skill_id == skill_id))
+def _add_references(transaction: Transaction, skill_id: str, draft: Draft) -> None:
     transaction.session.add_all(
         SkillReferenceRow(
             skill_id=skill_id,

@@ -70,6 +70,9 @@ class Workbench:
             place = await writable_namespace(session, principal, namespace, visibility)
 
         async def work(transaction: Transaction) -> Skill:
+            present = await skill_named(transaction.session, place.id, draft.name)
+            if present is not None:
+                raise name_taken(present)
             return await self.add(transaction, principal, place, draft, visibility, why)
 
         subject = skill_subject("", f"{place.name}/{draft.name}", place.audience)
@@ -157,10 +160,7 @@ class Workbench:
         visibility: Visibility,
         why: Why,
     ) -> Skill:
-        """Write a new skill within a transaction that has its bundle."""
-        present = await skill_named(transaction.session, namespace.id, draft.name)
-        if present is not None:
-            raise name_taken(present)
+        """Write a new skill within a transaction that has its bundle and found no skill of its name."""
         now = self._clock()
         is_system = namespace.kind is NamespaceKind.SYSTEM
         if is_system and visibility is Visibility.PRIVATE:
@@ -175,18 +175,16 @@ class Workbench:
                 visibility, tenant_id=namespace.tenant_id, namespace_id=namespace.id, is_system=is_system
             ),
             created_at=now,
-            changed=0,
             deleted_at=None,
         )
-        await write_draft(transaction, row, draft, at=now)
-        subject = skill_subject(row.id, f"{namespace.name}/{draft.name}", row.audience)
         change = Change(
             action=CREATED,
-            subject=subject,
+            subject=skill_subject(row.id, f"{namespace.name}/{draft.name}", row.audience),
             after={**summary(draft), "visibility": visibility.value},
             digest_after=draft.bundle.digest,
         )
-        await self.note(transaction, principal, row.id, change, why)
+        row.changed = self._history.record(transaction, principal.actor, change, why)
+        await write_draft(transaction, row, draft, at=now)
         return await self.now(transaction, row.id)
 
     async def update(self, transaction: Transaction, skill: Skill, draft: Draft) -> Change:

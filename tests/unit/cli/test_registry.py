@@ -36,6 +36,17 @@ def test_skills_are_listed_searched_and_shown_to_others(run, published):
     assert run("registry", "visibility", "beta", "world").code == 2
 
 
+def test_a_skill_is_read_as_it_is_shipped(run, published):
+    folder = published("alpha", body="# First\n")
+    (folder / "notes.txt").write_text("beside\n")
+    published("alpha", body="# Second\n")
+    assert "# Second" in run("registry", "show", "alpha").out
+    assert "# First" in run("registry", "show", "ann/alpha", "--version", "0.1.0").out
+    assert run("registry", "show", "alpha", "--tree").out == "alpha/\n├── SKILL.md\n└── notes.txt\n"
+    assert "beside" in run("registry", "show", "alpha", "--files", "--json").json["text"]
+    assert run("registry", "show", "alpha", "--version", "9.9.9").code == 3
+
+
 def test_pulling_brings_what_is_required_and_can_be_repeated(run, published, tmp_path):
     published("base")
     published("top", metadata="requires: base >=0.1")
