@@ -11,6 +11,8 @@ from sqlalchemy import URL
 from skillyard.db.counter import QUERY
 
 _QUERY: Final = QUERY.encode()
+_PATIENCE: Final = 15.0
+"""Seconds after which a server that says nothing is taken for gone."""
 
 
 class PostgresCounter:
@@ -44,9 +46,10 @@ class PostgresCounter:
         while self._waiting:
             asked, self._waiting = self._waiting, []
             try:
-                number = await self._ask()
-            except psycopg.Error as error:
-                _settle(asked, ConnectionError(str(error)))
+                async with asyncio.timeout(_PATIENCE):
+                    number = await self._ask()
+            except Exception as error:  # noqa: BLE001 -- whoever waits must hear of it, whatever it is
+                _settle(asked, ConnectionError(str(error) or "it takes too long"))
             else:
                 _settle(asked, number)
 
