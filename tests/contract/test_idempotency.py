@@ -6,7 +6,6 @@ import httpx
 from fastapi import FastAPI, Request, Response
 from sqlalchemy import func, select
 
-from skillyard.db.base import Base
 from skillyard.db.database import Database
 from skillyard.db.idempotency import IdempotencyRow, IdempotencyStore
 from skillyard.errors import NotFoundError, UnauthenticatedError, UnavailableError
@@ -72,8 +71,6 @@ class Yard:
 @asynccontextmanager
 async def yards(url, count=1):
     databases = [await Database.open(url) for _ in range(count)]
-    async with databases[0].write() as tx:
-        await (await tx.session.connection()).run_sync(Base.metadata.create_all)
     try:
         yield [Yard(database) for database in databases]
     finally:

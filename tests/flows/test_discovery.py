@@ -16,7 +16,6 @@ from fastapi import FastAPI
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
-from skillyard.db.base import Base
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Scope
 from skillyard.library.disk import read_folder
@@ -50,8 +49,6 @@ def yard_server(tmp_path_factory):
     @asynccontextmanager
     async def opening():
         async with open_yard(Settings(home=home)) as yard:
-            async with yard.database.write() as transaction:
-                await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
             ana = await yard.access.at_this_machine("ana")
             for one, visibility in [
                 (PDF, Visibility.DISCOVERABLE),

@@ -9,7 +9,6 @@ from skillyard.blobs.disk import DiskBlobs
 from skillyard.blobs.models import CondemnedBlobRow
 from skillyard.blobs.orphans import Orphans
 from skillyard.clock import utc_now
-from skillyard.db.base import Base
 from skillyard.db.database import Database
 
 NAMING = Table("naming", MetaData(), Column("sha256", String(64), primary_key=True))
@@ -84,7 +83,6 @@ async def yard(tmp_path):
     database = await Database.open(f"sqlite:///{tmp_path}/yard.db")
     async with database.write() as transaction:
         connection = await transaction.session.connection()
-        await connection.run_sync(Base.metadata.create_all, tables=[CondemnedBlobRow.__table__])
         await connection.run_sync(NAMING.create)
     yield Yard(database, Hooked(tmp_path / "blobs"))
     await database.close()

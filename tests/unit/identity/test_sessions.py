@@ -3,7 +3,6 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, text
 
-from skillyard.db.base import Base
 from skillyard.errors import NotAllowedError, UnauthenticatedError
 from skillyard.history.entries import Why
 from skillyard.identity.external import ExternalPeople
@@ -16,15 +15,13 @@ WHY = Why(reason="a test")
 ADMIN = "a-long-and-random-text"
 
 
-async def of(world, clock, **given):
-    async with world.database.write() as transaction:
-        await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
+def of(world, clock, **given):
     return Sessions(world.database, world.history, world.access, clock=clock, **given)
 
 
 @pytest.fixture
 async def sessions(world, clock):
-    return await of(world, clock)
+    return of(world, clock)
 
 
 @pytest.fixture
@@ -92,7 +89,7 @@ async def test_unknown_and_ended_sessions_are_refused_alike(world, sessions, clo
 
 
 async def test_ending_a_token_ends_its_sessions_in_every_process(world, another, sessions, clock):
-    other = await of(await another(), clock)
+    other = of(await another(), clock)
     begun = await signed_in(world, sessions)
     assert (await other.admit(begun.secret)).principal.name == "jane"
     await world.tokens.revoke(await world.root(), begun.principal.token_id, why=WHY)
@@ -174,7 +171,7 @@ async def test_signing_in_and_out_is_in_the_history_without_secrets(world, sessi
 
 async def test_the_operator_signs_in_with_the_token_of_the_settings(another, clock):
     world = await another(admin_token=ADMIN)
-    sessions = await of(world, clock, admin_token=ADMIN)
+    sessions = of(world, clock, admin_token=ADMIN)
     begun = await sessions.begin_by_token(ADMIN, why=WHY)
     assert (await sessions.admit(begun.secret)).principal.operator
 
@@ -182,14 +179,14 @@ async def test_the_operator_signs_in_with_the_token_of_the_settings(another, clo
 @pytest.mark.parametrize("later", [None, "another-random-text"])
 async def test_the_operators_session_ends_with_that_token(another, clock, later):
     world = await another(admin_token=ADMIN)
-    begun = await (await of(world, clock, admin_token=ADMIN)).begin_by_token(ADMIN, why=WHY)
-    changed = await of(await another(admin_token=later), clock, admin_token=later)
+    begun = await of(world, clock, admin_token=ADMIN).begin_by_token(ADMIN, why=WHY)
+    changed = of(await another(admin_token=later), clock, admin_token=later)
     await refusal(changed, begun.secret)
 
 
 async def test_a_person_of_the_operators_name_does_not_become_the_operator(another, clock):
     world = await another(admin_token=ADMIN)
-    sessions = await of(world, clock, admin_token=ADMIN)
+    sessions = of(world, clock, admin_token=ADMIN)
     begun = await signed_in(world, sessions, "admin")
     assert not (await sessions.admit(begun.secret)).principal.operator
 

@@ -4,7 +4,6 @@ import pytest
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
-from skillyard.db.base import Base
 from skillyard.errors import NotFoundError
 from skillyard.history.entries import Why
 from skillyard.registry.artifacts import ArtifactKind
@@ -28,8 +27,6 @@ def anyio_backend():
 @pytest.fixture
 async def yard(tmp_path):
     async with open_yard(Settings(home=tmp_path)) as yard:
-        async with yard.database.write() as transaction:
-            await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
         yield yard
 
 

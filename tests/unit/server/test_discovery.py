@@ -10,7 +10,6 @@ from fastapi.testclient import TestClient
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
-from skillyard.db.base import Base
 from skillyard.history.entries import Why
 from skillyard.registry.drafts import draft_of
 from skillyard.registry.skills import Visibility
@@ -47,8 +46,6 @@ def yard_client(tmp_path):
     @asynccontextmanager
     async def opening():
         async with open_yard(Settings(home=tmp_path)) as yard:
-            async with yard.database.write() as transaction:
-                await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
             ana = await yard.access.at_this_machine("ana")
             for one, visibility in SKILLS:
                 await yard.registry.publishing.publish_bundle(ana, draft_of(one), visibility=visibility, why=WHY)

@@ -7,7 +7,6 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 
-from skillyard.db.base import Base
 from skillyard.db.database import Database
 from skillyard.db.idempotency import IdempotencyStore
 from skillyard.server.errors import install_error_handlers
@@ -28,8 +27,6 @@ class Yard:
     def visit(self, visitor):
         async def go():
             database = await Database.open(f"sqlite:///{self.path / 'yard.sqlite'}")
-            async with database.write() as tx:
-                await (await tx.session.connection()).run_sync(Base.metadata.create_all)
             try:
                 transport = httpx.ASGITransport(self.app(database), client=("127.0.0.1", 9), raise_app_exceptions=False)
                 async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8321") as client:

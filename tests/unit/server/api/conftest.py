@@ -13,7 +13,6 @@ from fastapi.testclient import TestClient
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
-from skillyard.db.base import Base
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Role, Scope
 from skillyard.server.api import files, imports, skills, versions
@@ -102,9 +101,6 @@ def api(tmp_path, routers):
     @asynccontextmanager
     async def lifespan(app):
         async with open_yard(Settings(home=tmp_path / "home")) as yard:
-            # Tables that no migration makes yet.
-            async with yard.database.write() as transaction:
-                await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
             app.state.yard = made.yard = yard
             yield
 

@@ -20,8 +20,6 @@ from starlette.applications import Starlette
 from starlette.responses import JSONResponse, RedirectResponse
 from starlette.routing import Route
 
-from skillyard.db.base import Base
-
 HOST = "http://127.0.0.1:8321"
 OWN = {"origin": HOST}
 SECRET = "a secret: with+signs"
@@ -144,11 +142,6 @@ def issuer(running):
     return running
 
 
-async def make_tables(database):
-    async with database.write() as transaction:
-        await (await transaction.session.connection()).run_sync(Base.metadata.create_all)
-
-
 class Browser:
     """A person at a browser, between the yard and the provider."""
 
@@ -196,7 +189,6 @@ def start_for_browsers(start):
     @contextmanager
     def _start(**given):
         with start(**given) as served:
-            served.run(make_tables, served.yard.database)
             served.client.follow_redirects = False
             yield served
 
