@@ -13,6 +13,7 @@ __all__ = [
     "NotAllowedError",
     "NotFoundError",
     "SkillyardError",
+    "StoreUnavailableError",
     "TooManyRequestsError",
     "UnauthenticatedError",
     "UnavailableError",
@@ -40,6 +41,10 @@ class SkillyardError(Exception):
     def as_dict(self) -> dict[str, object]:
         """The error as every surface shows it: `{code, message, hint, details}`."""
         return {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}
+
+    def as_public_dict(self) -> dict[str, object]:
+        """The error as a server tells it to whoever asks."""
+        return self.as_dict()
 
 
 class InputError(SkillyardError):
@@ -93,7 +98,7 @@ class UnauthenticatedError(SkillyardError):
         self,
         message: str = "This server needs a token.",
         *,
-        hint: str = "Send 'Authorization: Bearer TOKEN'; make one: skillyard registry tokens create",
+        hint: str = "Send 'Authorization: Bearer TOKEN'; to make one: skillyard registry tokens create LABEL",
         details: Mapping[str, object] | None = None,
     ) -> None:
         super().__init__(message, hint=hint, details=details)
@@ -141,3 +146,11 @@ class UnavailableError(SkillyardError):
 
     code = "unavailable"
     http_status = 503
+
+
+class StoreUnavailableError(UnavailableError):
+    """The database failed. Where it is and what it said is for whoever runs it, not for those who ask a server."""
+
+    def as_public_dict(self) -> dict[str, object]:
+        general = UnavailableError("The store of this yard does not answer.", hint="Try again later.")
+        return general.as_dict()

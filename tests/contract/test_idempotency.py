@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from skillyard.db.database import Database
 from skillyard.db.idempotency import IdempotencyRow, IdempotencyStore
-from skillyard.errors import NotFoundError, UnauthenticatedError, UnavailableError
+from skillyard.errors import InputError, NotAllowedError, NotFoundError, UnauthenticatedError, UnavailableError
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.idempotency import MAX_ANSWER, Idempotency
 
@@ -204,14 +204,26 @@ def test_a_failure_before_the_change_leaves_the_key_free(database_url):
     with_yard(database_url, scenario)
 
 
-def test_a_refusal_is_told_again(database_url):
+def test_a_refusal_that_changed_nothing_is_not_kept(database_url):
     async def scenario(yard):
-        yard.fail_before = NotFoundError("none")
-        first = await yard.send()
+        for error in (NotFoundError("none"), NotAllowedError("no"), InputError("wrong")):
+            yard.fail_before = error
+            assert (await yard.send()).status_code == error.http_status
         yard.fail_before = None
+        assert (await yard.send(content=b"put right")).text == "1"
+        assert (await yard.send(content=b"put right")).headers["idempotency-replayed"] == "true"
+
+    with_yard(database_url, scenario)
+
+
+def test_a_refusal_after_a_change_is_told_again(database_url):
+    async def scenario(yard):
+        yard.fail_after = NotFoundError("gone")
+        first = await yard.send()
+        yard.fail_after = None
         again = await yard.send()
         assert (again.status_code, again.content) == (404, first.content)
-        assert yard.made == 0
+        assert yard.made == 1
 
     with_yard(database_url, scenario)
 

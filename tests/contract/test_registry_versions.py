@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from skillyard.errors import ConflictError, InputError, NotAllowedError, NotFoundError
+from skillyard.errors import ConflictError, InputError, LimitError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Outcome, Why
 from skillyard.registry.policies import PolicyError
 from skillyard.registry.skills import VersionState, Visibility
@@ -282,3 +282,11 @@ async def test_a_policy_that_makes_no_sense_is_refused(world):
             await namespaces.set_policy(world.boss, world.team, wrong, why=WHY)
     with pytest.raises(NotAllowedError):
         await namespaces.set_policy(world.publisher, world.team, {}, why=WHY)
+
+
+async def test_a_number_that_cannot_be_counted_on_is_refused_and_nothing_is_torn(world):
+    longest = "0.0." + "9" * 124
+    skill = (await world.publish_bundle(world.publisher, world.bundle("long"), longest)).skill
+    with pytest.raises(LimitError):
+        await world.publish_bundle(world.publisher, world.bundle("long", body="Next.\n"))
+    assert await versions(world, skill, world.viewer) == [longest]

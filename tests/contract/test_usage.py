@@ -12,6 +12,7 @@ from skillyard.registry.usage import SkillUsage, UsageReport
 from skillyard.usage.events import Totals, UsageEvent, UsageKind
 from skillyard.usage.models import UsageEventRow
 from skillyard.usage.service import KEPT, MAX_EVENTS, Usage
+from skillyard.usage.store import MAX_NAMED, MAX_ROWS
 
 pytestmark = pytest.mark.anyio
 
@@ -135,6 +136,33 @@ async def test_a_thousand_events_go_at_once_and_no_more(world, desk):
     with pytest.raises(LimitError, match="1,001 events"):
         await desk.report(*[(skill, "shown")] * (MAX_EVENTS + 1))
     assert (await desk.report()).recorded == 0
+
+
+async def test_names_beyond_a_number_for_each_day_are_counted_without(world, desk):
+    skill, other = await world.create(world.editor, "tool"), await world.create(world.editor, "other")
+    await desk.report(*[(skill, "shown", {"version": f"1.{number:03}.0"}) for number in range(MAX_NAMED - 1)])
+    late = [(skill, "shown", {"version": "2.0.0", "agent": f"a{number}"}) for number in range(3)]
+    await desk.report(late[0])
+    await desk.report(*late[1:], (skill, "failed", {"version": "1.000.0"}), (other, "shown", {"version": "3.0.0"}))
+    counted = await desk.days(skill)
+    assert len(counted) == MAX_NAMED + 2
+    assert counted[0] == (TODAY, "", "", "shown", 2)
+    assert counted[1] == (TODAY, "1.000.0", "", "failed", 1)
+    assert counted[-1] == (TODAY, "2.0.0", "a0", "shown", 1)
+    assert await desk.days(other) == [(TODAY, "3.0.0", "", "shown", 1)]
+    desk.now += timedelta(days=1)
+    await desk.report(late[-1])
+    assert (await desk.days(skill))[0] == (TODAY + timedelta(days=1), "2.0.0", "a2", "shown", 1)
+
+
+async def test_an_answer_holds_the_newest_counts_and_no_more_than_its_limit(world, desk):
+    skill = await world.create(world.editor, "tool")
+    for _ in range(MAX_ROWS // MAX_NAMED + 1):
+        await desk.report(*[(skill, "shown", {"agent": str(number)}) for number in range(MAX_NAMED)])
+        desk.now += timedelta(days=1)
+    counted = await desk.days(skill)
+    assert len(counted) == MAX_ROWS
+    assert {day[0] for day in counted} == {TODAY + timedelta(days=n + 1) for n in range(MAX_ROWS // MAX_NAMED)}
 
 
 async def test_single_events_are_swept_and_their_counts_stay(world, desk):

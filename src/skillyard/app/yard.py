@@ -14,6 +14,7 @@ from skillyard.identity.external import ExternalPeople
 from skillyard.identity.namespaces import Namespaces
 from skillyard.identity.people import People
 from skillyard.identity.sessions import Sessions
+from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
 from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.service import Registry
@@ -51,6 +52,7 @@ async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
 def _wired(database: Database, blobs: Blobs, admin_token: str | None) -> Yard:
     history = History(database)
     people = People(database, history)
+    Standing(database)
     access = Access(database, people, admin_token=admin_token)
     return Yard(
         database=database,

@@ -9,7 +9,7 @@ from skillyard.app.environments import ACTIVE, active_with_origin, all_environme
 from skillyard.cli.output import Answer
 from skillyard.cli.text import print_rows
 from skillyard.config.files import check_project_value, known_key, portable, write_key
-from skillyard.config.load import load_settings, parse_value, setting_origins, shown
+from skillyard.config.load import SECRETS, load_settings, parse_value, setting_origins, shown
 from skillyard.config.paths import config_dir, project_config_file, user_config_file
 from skillyard.config.settings import Settings
 
@@ -64,7 +64,7 @@ def set_value(
         check_project_value(path, name, parsed)
         parsed = portable(path, name, parsed)
     write_key(path, name, parsed)
-    written = shown(name, SecretStr(str(parsed)) if name in {"admin_token", "token"} else parsed)
+    written = shown(name, SecretStr(str(parsed)) if name in SECRETS else parsed)
     return Answer(
         document={"key": name, "value": written, "file": str(path)},
         text=lambda console: console.print(f"{name} = {_written(written)}  ({path})", soft_wrap=True),

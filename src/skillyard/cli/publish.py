@@ -1,5 +1,6 @@
 """`skillyard publish` and `registry import`: skills from a folder, an archive or git into a yard."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,6 +14,7 @@ from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows, styled
 from skillyard.cli.yard import InNamespace, NewVersion, Server, Visibility, yard_client
 from skillyard.delivery import fetch_source, parse_source
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
+from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, InputError, NotFoundError, SkillyardError, UsageError
 from skillyard.remote.client import YardClient
 from skillyard.skill.versions import Version
@@ -22,12 +24,17 @@ if TYPE_CHECKING:
 
 PUBLISHED: Final = "published"
 PENDING: Final = "pending"
+REJECTED: Final = "rejected"
+YANKED: Final = "yanked"
 STORED: Final = "stored"
 WOULD: Final = "planned"
 UNCHANGED: Final = "unchanged"
 REFUSED: Final = "refused"
+_SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LOOKS: Final = {
     PUBLISHED: ("✓", GOOD, "published"),
+    YANKED: ("=", FAINT, "published before, and yanked"),
+    REJECTED: ("✗", BAD, "turned down in review"),
     PENDING: ("…", "yellow", "waits for someone else to approve it"),
     STORED: ("✓", GOOD, "stored as working copy"),
     WOULD: ("+", GOOD, "would be published"),
@@ -103,7 +110,7 @@ def import_skills(
 
 def _fetch(context: typer.Context, sources: Sequence[str]) -> list[FetchedSkill | RefusedSkill]:
     with sink_of(context).busy("Reading"):
-        fetched = [fetch_source(parse_source(text, cwd=Path.cwd())) for text in sources]
+        fetched = [fetch_source(_source(text)) for text in sources]
     skills = [skill for one in fetched for skill in (*one.refused, *one.skills)]
     if not skills:
         raise NotFoundError(f"There is no skill in {', '.join(sources)}.", hint="A skill is a folder with a SKILL.md.")
@@ -135,16 +142,28 @@ def _send(
 def _outcomes(
     client: YardClient, skills: Sequence[FetchedSkill | RefusedSkill], options: dict[str, Any], *, dry_run: bool
 ) -> Iterator[dict[str, Any]]:
-    own = client.me()["name"] if dry_run else ""
+    own = client.me()["name"] if dry_run or not options["publish"] else ""
     for skill in skills:
         try:
             if isinstance(skill, RefusedSkill):
                 raise _unfit(skill)
-            yield _planned(client, skill, options, own) if dry_run else _sent(client, skill, options)
+            yield _planned(client, skill, options, own) if dry_run else _sent(client, skill, options, own)
         except SkillyardError as error:
             if len(skills) == 1:
                 raise
             yield {"skill": skill.id, "status": REFUSED, "error": error.as_dict()}
+
+
+def _source(text: str) -> Source:
+    """Where a skill is; a folder that is not there is not taken for somebody's repository."""
+    source = parse_source(text, cwd=Path.cwd())
+    if source.kind is SourceKind.GIT and _SHORTHAND.fullmatch(text):
+        raise NotFoundError(
+            f"There is no folder {text!r}.",
+            hint=f"Check the path. For the repository write it out: https://github.com/{text}",
+            details={"field": "source", "value": text},
+        )
+    return source
 
 
 def _unfit(skill: RefusedSkill) -> InputError:
@@ -155,15 +174,20 @@ def _unfit(skill: RefusedSkill) -> InputError:
     )
 
 
-def _sent(client: YardClient, skill: FetchedSkill, options: dict[str, Any]) -> dict[str, Any]:
+def _sent(client: YardClient, skill: FetchedSkill, options: dict[str, Any], own: str) -> dict[str, Any]:
+    before = None if options["publish"] else _digest_in(client, f"{options['namespace'] or own}/{skill.name}")
     answer = client.send(skill.bundle, skill.id, **options)
     version = answer["version"]
-    if not answer["created"]:
-        status = UNCHANGED
-    elif version is None:
-        status = STORED
+    if version is None:
+        status = UNCHANGED if before == skill.bundle.digest else STORED
+    elif version["state"] == REJECTED:
+        raise ConflictError(
+            f"{answer['full_name']} {version['version']} was turned down in review.",
+            hint="Change the skill, or publish it under another number: --version X.Y.Z",
+            details={"version": version["version"], "digest": version["digest"]},
+        )
     else:
-        status = PENDING if version["state"] == PENDING else PUBLISHED
+        status = _status_of(version, created=answer["created"])
     return {
         "skill": answer["full_name"],
         "status": status,
@@ -171,6 +195,22 @@ def _sent(client: YardClient, skill: FetchedSkill, options: dict[str, Any]) -> d
         "digest": skill.bundle.digest,
         "visibility": answer["visibility"],
     }
+
+
+def _digest_in(client: YardClient, name: str) -> str | None:
+    """The digest of the working copy that the yard has; None where it has none."""
+    try:
+        return client.skill(name)["digest"]
+    except NotFoundError:
+        return None
+
+
+def _status_of(version: dict[str, Any], *, created: bool) -> str:
+    if version["state"] in {PENDING, REJECTED}:
+        return version["state"]
+    if version["yank_reason"] is not None:
+        return YANKED
+    return PUBLISHED if created else UNCHANGED
 
 
 def _planned(client: YardClient, skill: FetchedSkill, options: dict[str, Any], own: str) -> dict[str, Any]:
@@ -193,7 +233,7 @@ def _planned(client: YardClient, skill: FetchedSkill, options: dict[str, Any], o
             )
         same = taken if wanted else next((one for one in versions if one["digest"] == digest), None)
         version = same["version"] if same else wanted or _next(versions)
-        status = UNCHANGED if same else WOULD
+        status = _status_of(same, created=False) if same else WOULD
     else:
         version = None
         status = UNCHANGED if present and present["digest"] == digest else WOULD

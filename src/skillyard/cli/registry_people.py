@@ -178,7 +178,7 @@ def create_person(
     return Answer(
         document=made,
         text=lambda console: console.print(f"Created the person {inline(made['name'])}."),
-        remarks=[f"Make them a token: skillyard registry tokens create LABEL --person {name} --scope write"],
+        remarks=[f"Make them a token: skillyard registry tokens create LABEL --person {name} --scope publish"],
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast, get_args, get_origin
 
 from pydantic import SecretStr, ValidationError
 from pydantic_settings import PydanticBaseSettingsSource
@@ -15,6 +15,7 @@ DEFAULT_ORIGIN: Final = "default"
 _FLAG: Final = "flag "
 _VARIABLE: Final = "env "
 _TYPED: Final = "value"
+SECRETS: Final = frozenset(key for key, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
 _HIDDEN: Final = "***"
 _PASSWORD: Final = re.compile(r"(://[^:/@]*:)[^@]*@")
 
@@ -89,21 +90,31 @@ def _input_error(error: ValidationError, origins: Mapping[str, str]) -> InputErr
     first = error.errors(include_url=False)[0]
     key = str(first["loc"][0]) if first["loc"] else ""
     origin = origins.get(key, DEFAULT_ORIGIN)
-    details = {"field": key, "value": str(first["input"]), "origin": origin}
-    rule = _rule(key)
+    rule, given = _rule(key), shown(key, _secret_or(key, first["input"]))
+    details = {"field": key, "value": str(given), "origin": origin}
     if origin.startswith(_FLAG):
         flag = origin.removeprefix(_FLAG)
-        return UsageError(f"{flag} takes {rule}, not {first['input']!r}.", hint=f"Give {flag} {rule}.", details=details)
+        return UsageError(f"{flag} takes {rule}, not {given!r}.", hint=f"Give {flag} {rule}.", details=details)
     where = "" if origin == _TYPED else f" ({origin})"
     hint = f"Set it right: skillyard config set {key} VALUE"
     if origin.startswith(_VARIABLE):
-        hint = f"Take it away: unset {origin.removeprefix(_VARIABLE)}"
-    return InputError(f"The setting {key!r}{where} takes {rule}, not {first['input']!r}.", hint=hint, details=details)
+        variable = origin.removeprefix(_VARIABLE)
+        hint = f"Set it to {rule}, or take it away: unset {variable}"
+    return InputError(f"The setting {key!r}{where} takes {rule}, not {given!r}.", hint=hint, details=details)
+
+
+def _secret_or(key: str, given: object) -> object:
+    """What was given, but hidden where it is a secret: also a wrong one is nobody's to see."""
+    return SecretStr(str(given)) if key in SECRETS else given
 
 
 def _rule(key: str) -> str:
     """What a setting takes, in words."""
     field = Settings.model_fields.get(key)
+    if field is not None and get_origin(field.annotation) is Literal:
+        return " or ".join(map(str, get_args(field.annotation)))
+    if key == "admin_token":
+        return "a text of at least 16 characters"
     if field is None or field.annotation is not int:
         return {"roots": "folders, separated like PATH", "home": "a folder", "document_root": "a folder"}.get(
             key, "a text that is not empty"

@@ -1,6 +1,7 @@
 """Reading the change counter: every cached answer asks for it, so it has a connection of its own."""
 
 import sqlite3
+from pathlib import Path
 from typing import Final, Protocol
 
 from sqlalchemy import URL
@@ -31,7 +32,8 @@ class SqliteCounter:
     """Reads the file in a few microseconds, without leaving the event loop."""
 
     def __init__(self, url: URL) -> None:
-        self._connection = sqlite3.connect(f"file:{url.database}?mode=ro", uri=True, isolation_level=None)
+        place = Path(str(url.database)).absolute().as_uri()
+        self._connection = sqlite3.connect(f"{place}?mode=ro", uri=True, isolation_level=None)
 
     async def read(self) -> int:
         try:

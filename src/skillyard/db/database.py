@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from skillyard.db.counter import Counter, open_counter
 from skillyard.db.engine import SQLITE, database_url, make_engines, prepare_file
 from skillyard.db.migrate import migrate
-from skillyard.db.transaction import BeforeCommit, Transaction
-from skillyard.errors import UnavailableError
+from skillyard.db.transaction import Hook, Transaction
+from skillyard.errors import StoreUnavailableError
 
 
 class Database:
@@ -23,7 +23,9 @@ class Database:
 
     def __init__(self, url: URL) -> None:
         self.url = url
-        self.before_commit: list[BeforeCommit] = []
+        self.after_begin: list[Hook] = []
+        """What is asked before anything is changed; an error keeps it from being changed."""
+        self.before_commit: list[Hook] = []
         """What is added to every write, last: it is kept together with the change or not at all."""
         self._writer, self._reader = make_engines(url)
         self._pen = asyncio.Lock()
@@ -64,15 +66,18 @@ class Database:
             raise self._unreachable(error) from error
 
     @asynccontextmanager
-    async def write(self) -> AsyncGenerator[Transaction]:
+    async def write(self, *, bookkeeping: bool = False) -> AsyncGenerator[Transaction]:
         """One write, durable when the block ends; an error in it leaves nothing behind.
 
         Keep it short: everyone else who writes is waiting. No file, network or model is touched inside.
+        `bookkeeping` is what the yard notes for itself, whoever asked: nobody's rights are looked at.
         """
         try:
             async with self._pen, AsyncSession(self._writer, expire_on_commit=False) as session:
                 transaction = Transaction(session, self.before_commit)
                 await transaction.begin()
+                for hook in () if bookkeeping else self.after_begin:
+                    await hook(transaction)
                 yield transaction
                 await transaction.commit()
         except (OperationalError, InterfaceError) as error:
@@ -104,10 +109,10 @@ class Database:
             finally:
                 self._waiting.discard(waiter)
 
-    def _unreachable(self, error: Exception) -> UnavailableError:
+    def _unreachable(self, error: Exception) -> StoreUnavailableError:
         place = self.url.render_as_string(hide_password=True)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
-        return UnavailableError(
+        return StoreUnavailableError(
             f"The database {place} did not answer: {cause}.",
             hint="Check SKILLYARD_DATABASE_URL and that the database runs: skillyard doctor",
             details={"database": place},

@@ -42,15 +42,17 @@ def make_engines(url: URL) -> tuple[AsyncEngine, AsyncEngine]:
     """The engine for writing and the one for reading."""
     if url.get_backend_name() == SQLITE:
         return _sqlite_engine(url, writes=True), _sqlite_engine(url, writes=False)
-    writer = create_async_engine(url, pool_size=4, max_overflow=4, pool_pre_ping=True, isolation_level="READ COMMITTED")
-    reader = create_async_engine(url, pool_size=_READERS, pool_pre_ping=True, isolation_level="REPEATABLE READ")
+    # What a failing statement was about is not for the log: it may be a skill's text, or the hash of a token.
+    make = partial(create_async_engine, url, pool_pre_ping=True, hide_parameters=True)
+    writer = make(pool_size=4, max_overflow=4, isolation_level="READ COMMITTED")
+    reader = make(pool_size=_READERS, isolation_level="REPEATABLE READ")
     return writer, reader
 
 
 def _sqlite_engine(url: URL, *, writes: bool) -> AsyncEngine:
     size = 1 if writes else _READERS
     connect = partial(sqlite_connect, str(url.database), busy_seconds=_BUSY_SECONDS)
-    engine = create_async_engine(url, pool_size=size, max_overflow=0, async_creator=connect)
+    engine = create_async_engine(url, pool_size=size, max_overflow=0, async_creator=connect, hide_parameters=True)
 
     def connected(connection: Any, _record: object) -> None:  # noqa: ANN401 -- SQLAlchemy's face of aiosqlite
         connection.isolation_level = None  # transactions begin where we say

@@ -99,7 +99,7 @@ class IdempotencyStore:
 
     async def save(self, attempt: Attempt, answer: StoredAnswer) -> None:
         """Keep the answer of an attempt for those who ask again."""
-        async with self._database.write() as tx:
+        async with self._database.write(bookkeeping=True) as tx:
             if attempt.number is None and await self._row(tx.session, attempt.principal, attempt.key) is not None:
                 return  # another process carried the request out; its mark stays
             row = self._new_row(attempt)
@@ -110,7 +110,7 @@ class IdempotencyStore:
 
     async def sweep(self) -> None:
         """Forget what is older than a day; done now and then by `save`, too."""
-        async with self._database.write() as tx:
+        async with self._database.write(bookkeeping=True) as tx:
             self._swept = None
             await self._sweep(tx.session)
 

@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.models import THE_COUNTER, ChangeCounter
 
-BeforeCommit: TypeAlias = Callable[["Transaction"], Awaitable[None]]
+Hook: TypeAlias = Callable[["Transaction"], Awaitable[None]]
 
 
 class Transaction:
@@ -18,7 +18,7 @@ class Transaction:
     SQLite's one write lock does, so no update is lost on either, and numbers are committed in order, without gaps.
     """
 
-    def __init__(self, session: AsyncSession, before_commit: Sequence[BeforeCommit] = ()) -> None:
+    def __init__(self, session: AsyncSession, before_commit: Sequence[Hook] = ()) -> None:
         self.session = session
         self._before_commit = before_commit
         self._start = 0

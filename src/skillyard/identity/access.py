@@ -57,6 +57,10 @@ class Access:
             self._used[admission.principal.token_id] = now
         return admission
 
+    async def number(self) -> int:
+        """The number of the last change: rights are as they were then, or later."""
+        return await self._database.number()
+
     async def of_person(self, person: Person, *, scope: Scope = Scope.ADMIN, operator: bool = False) -> Principal:
         """A person with all their rights, whom something else than a token vouches for."""
         async with self._database.read() as session:
@@ -81,7 +85,7 @@ class Access:
         used, self._used = self._used, {}
         if not used:
             return
-        async with self._database.write() as transaction:
+        async with self._database.write(bookkeeping=True) as transaction:
             for token_id, at in used.items():
                 row = update(TokenRow).where(TokenRow.id == token_id).values(last_used_at=at)
                 await transaction.session.execute(row)

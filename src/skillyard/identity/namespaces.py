@@ -230,7 +230,7 @@ def require_role(principal: Principal, namespace: Namespace, role: Role, scope: 
 def no_namespace(name: str) -> NotFoundError:
     return NotFoundError(
         f"There is no namespace {name!r}, or not for you.",
-        hint="List yours: skillyard registry namespaces",
+        hint="List yours: skillyard registry namespaces list",
         details={"field": "namespace", "value": name},
     )
 

@@ -81,7 +81,8 @@ class Principal:
         if not self.scope.covers(scope):
             raise NotAllowedError(
                 f"This needs a token with the scope '{scope}'; yours has '{self.scope}'.",
-                hint=f"Create one: skillyard registry tokens create --scope {scope}",
+                hint=f"Ask an administrator for one, or make it on the server's machine: "
+                f"skillyard registry tokens create LABEL --scope {scope}",
                 details={"needed": scope.value, "scope": self.scope.value},
             )
 

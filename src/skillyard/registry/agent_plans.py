@@ -27,6 +27,9 @@ MAX_SKILLS: Final = 2_000
 """Skills that one agent may come to have by a declaration."""
 _SHOWN: Final = 20
 
+MAX_STEPS: Final = 2_000
+"""Changes that one declaration may make: they are made in one write, for which all others wait."""
+
 
 class PlanAction(StrEnum):
     CREATE = "create"
@@ -186,6 +189,12 @@ class _Work:
         before: Mapping[str, str | None] | None = None,
         after: Mapping[str, str | None],
     ) -> None:
+        if len(self.steps) == MAX_STEPS:
+            raise LimitError(
+                f"The declaration needs more than {MAX_STEPS:,} changes at once, and everyone else would have to wait.",
+                hint="Apply it in parts: fewer agents, or fewer tags, in each.",
+                details={"limit": MAX_STEPS},
+            )
         self.steps.append(PlanStep(action=action, agent=agent, skill=skill, before=before or {}, after=after))
 
 

@@ -23,8 +23,10 @@ from skillyard.skill.document import parse
 
 PACKING: Final = f"zip-1 zlib-{zlib.ZLIB_RUNTIME_VERSION}"
 _REMEMBERED: Final = 50_000
-_AT_ONCE: Final = 64
+_AT_ONCE: Final = 4
 """Bundles that are held in memory together while they are packed."""
+_KEPT_AT_ONCE: Final = 64
+"""Artifacts that one write keeps."""
 
 
 class ArtifactKind(StrEnum):
@@ -52,6 +54,7 @@ class Artifacts:
         self._database = database
         self._bundles = bundles
         self._known: dict[str, Artifact] = {}
+        self._room = asyncio.Semaphore(_AT_ONCE)
 
     async def of(self, digests: AbstractSet[str]) -> dict[str, Artifact]:
         """The artifacts of these bundles. One that cannot be packed or read is left out, and not in the others' way."""
@@ -60,8 +63,8 @@ class Artifacts:
             async with self._database.read() as session:
                 known.update(await known_artifacts(session, set(digests) - known.keys()))
         missing = sorted(set(digests) - known.keys())
-        for start in range(0, len(missing), _AT_ONCE):
-            made = await asyncio.gather(*map(self._make, missing[start : start + _AT_ONCE]))
+        for start in range(0, len(missing), _KEPT_AT_ONCE):
+            made = await asyncio.gather(*map(self._make, missing[start : start + _KEPT_AT_ONCE]))
             found = [artifact for artifact in made if artifact is not None]
             await self._keep(found)
             known.update((artifact.bundle_digest, artifact) for artifact in found)
@@ -76,11 +79,12 @@ class Artifacts:
         return await asyncio.to_thread(artifact_bytes, bundle)
 
     async def _make(self, digest: str) -> Artifact | None:
-        try:
-            bundle = await self._bundles.load(digest)
-            return await asyncio.to_thread(artifact_of, bundle)
-        except SkillyardError:
-            return None
+        async with self._room:
+            try:
+                bundle = await self._bundles.load(digest)
+                return await asyncio.to_thread(artifact_of, bundle)
+            except SkillyardError:
+                return None
 
     async def _keep(self, artifacts: Iterable[Artifact]) -> None:
         by_digest = {artifact.bundle_digest: artifact for artifact in artifacts}

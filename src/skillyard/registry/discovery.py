@@ -21,7 +21,8 @@ from skillyard.identity.policy import Policy
 from skillyard.identity.principals import NamespaceKind, Principal, Scope
 from skillyard.registry.artifacts import Artifact, Artifacts, known_artifacts
 from skillyard.registry.bundles import Bundles
-from skillyard.registry.models import SkillRow, VersionRow
+from skillyard.registry.models import BundleRow, SkillRow, VersionRow
+from skillyard.registry.naming import in_chunks
 from skillyard.registry.policies import ships_draft
 from skillyard.registry.skills import VersionState, Visibility
 from skillyard.skill.limits import MAX_NAME
@@ -47,6 +48,13 @@ class Listed:
     name: str
     namespace_id: str
     namespace: str
+    namespace_since: datetime
+    foreign: bool
+    """Whether it is of another tenant than whoever asks, or nobody is known to ask."""
+    rank: int
+    """Its place among all that are listed, 0 first: a name, or room, goes to the lower rank."""
+    size: int
+    """The bytes of all its files."""
     version: str | None
     """None: the working copy, because nothing was ever published."""
     artifact: Artifact
@@ -92,7 +100,7 @@ class Discovery:
             number = await self._database.number()
             view = self._views.get(audiences)
             if view is None or view[0] != number:
-                view = (number, await self._made(audiences))
+                view = (number, await self._made(audiences, principal.tenant_id if principal else None))
                 self._views[audiences] = view
                 if len(self._views) > _VIEWS:
                     self._views.popitem(last=False)
@@ -115,12 +123,14 @@ class Discovery:
             raise nothing_here()
         return Served(artifact=artifact, data=data, for_everyone=skill.visibility == Visibility.DISCOVERABLE)
 
-    async def _made(self, audiences: frozenset[str]) -> tuple[Listed, ...]:
+    async def _made(self, audiences: frozenset[str], home: str | None) -> tuple[Listed, ...]:
         async with self._database.read() as session:
             candidates = await _candidates(session, audiences)
-        artifacts = await self._artifacts.of({candidate.release.digest for candidate in candidates})
+            digests = {candidate.release.digest for candidate in candidates}
+            sizes = await _sizes(session, digests)
+        artifacts = await self._artifacts.of(digests)
         candidates = [candidate for candidate in candidates if candidate.release.digest in artifacts]
-        candidates.sort(key=_precedence)
+        candidates.sort(key=lambda one: _precedence(one, home))
         names = unique_names([(one.id, one.name, f"{one.namespace.name}-{one.name}") for one in candidates])
         listed = (
             Listed(
@@ -129,10 +139,14 @@ class Discovery:
                 name=one.name,
                 namespace_id=one.namespace.id,
                 namespace=one.namespace.name,
+                namespace_since=one.namespace.created_at,
+                foreign=one.namespace.tenant_id != home,
+                rank=rank,
+                size=sizes[one.release.digest],
                 version=one.release.version,
                 artifact=artifacts[one.release.digest],
             )
-            for one in candidates
+            for rank, one in enumerate(candidates)
         )
         return tuple(sorted(listed, key=lambda one: one.listed_as))
 
@@ -144,33 +158,33 @@ def nothing_here() -> NotFoundError:
 def unique_names(items: Sequence[tuple[str, str, str]]) -> dict[str, str]:
     """A name of `a-z0-9-` for each `(key, name, longer name)`: its own for the first that has it.
 
-    Those that come later get the longer one; where that is taken too, one with a mark that belongs to the key.
+    Those that come later get the longer one; where that is taken too, one with a mark that belongs to the key. What an
+    item is called follows from those before it: none that comes later takes a name away.
     """
     given: dict[str, str] = {}
     taken: set[str] = set()
-    for key, name, _ in items:
-        alias = ascii_alias(name)
-        if alias not in taken:
-            taken.add(alias)
-            given[key] = alias
-    for key, _, longer in items:
-        if key not in given:
-            given[key] = next(name for name in _spellings(key, longer) if name not in taken)
-            taken.add(given[key])
+    for key, name, longer in items:
+        given[key] = next(spelling for spelling in _spellings(key, name, longer) if spelling not in taken)
+        taken.add(given[key])
     return given
 
 
-def _spellings(key: str, name: str) -> Iterable[str]:
-    alias = ascii_alias(name)
+def _spellings(key: str, name: str, longer: str) -> Iterable[str]:
+    yield ascii_alias(name)
+    alias = ascii_alias(longer)
     yield alias
     for attempt in count():
         mark = hashlib.sha256(f"{key} {attempt}".encode()).hexdigest()[:8]
         yield f"{alias[: MAX_NAME - len(mark) - 1].rstrip('-')}-{mark}"
 
 
-def _precedence(candidate: _Candidate) -> tuple[bool, datetime, str]:
-    """The system's skills keep their names, then the oldest."""
-    return candidate.namespace.kind != _SYSTEM, candidate.created_at, candidate.id
+def _precedence(candidate: _Candidate, home: str | None) -> tuple[bool, bool, datetime, str]:
+    """The home tenant's skills come first, its system's before the others, then the oldest.
+
+    To be the system's counts at home only: else any tenant could take a name from all others.
+    """
+    foreign = candidate.namespace.tenant_id != home
+    return foreign, foreign or candidate.namespace.kind != _SYSTEM, candidate.created_at, candidate.id
 
 
 def _audiences(principal: Principal | None) -> frozenset[str]:
@@ -213,6 +227,15 @@ async def _candidates(session: AsyncSession, audiences: frozenset[str]) -> list[
         if release is not None:
             found.append(_Candidate(skill_id, name, created_at, namespaces[namespace_id], release))
     return found
+
+
+async def _sizes(session: AsyncSession, digests: Iterable[str]) -> dict[str, int]:
+    """The bytes of all files of each bundle."""
+    sizes: dict[str, int] = {}
+    for chunk in in_chunks(digests):
+        query = select(BundleRow.digest, BundleRow.size).where(BundleRow.digest.in_(chunk))
+        sizes.update((digest, size) for digest, size in await session.execute(query))
+    return sizes
 
 
 async def _served_digests(session: AsyncSession, skill: SkillRow) -> set[str]:

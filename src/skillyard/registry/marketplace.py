@@ -5,10 +5,11 @@ import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from skillyard.errors import LimitError, NotFoundError
+from skillyard.errors import NotFoundError
 from skillyard.identity.principals import Principal
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.discovery import Discovery, Listed, unique_names
@@ -21,10 +22,11 @@ NAME: Final = "skillyard"
 MANIFEST: Final = ".claude-plugin/marketplace.json"
 _PLUGIN_MANIFEST: Final = ".claude-plugin/plugin.json"
 MAX_BYTES: Final = 256 * MIB
-"""All files of one repository; it is made in memory."""
+"""All files of the skills in one repository; it is made in memory."""
 _KEPT_BYTES: Final = 64 * MIB
 _SHOWN_NAMES: Final = 20
-_AT_ONCE: Final = 32
+_AT_ONCE: Final = 4
+"""Bundles that are loaded together."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,15 +36,19 @@ class Plugin:
     name: str
     namespace: str
     skills: tuple[Listed, ...]
+    left_out: int = 0
+    """Skills for which a repository had no room."""
 
     @property
     def manifest(self) -> dict[str, Any]:
         names = [skill.name for skill in self.skills]
+        shown = f": {', '.join(names[:_SHOWN_NAMES])}" if names else ""
         more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+        without = f" {self.left_out} did not fit into this repository." if self.left_out else ""
         # No version: then the commit is one, and every change is an update.
         return {
             "name": self.name,
-            "description": f"The skills of {self.namespace}: {', '.join(names[:_SHOWN_NAMES])}{more}.",
+            "description": f"The skills of {self.namespace}{shown}{more}.{without}",
         }
 
 
@@ -64,13 +70,14 @@ class Marketplace:
         """The whole marketplace, or one plugin of it, as a git repository."""
         plugins = plugins_of(await self._discovery.listing(principal))
         if plugin is None:
+            plugins = _fitting(plugins)
             documents = {MANIFEST: _manifest(plugins, lambda one: f"./plugins/{one.name}")}
             places = [(f"plugins/{one.name}/", one) for one in plugins]
         else:
             found = next((one for one in plugins if one.name == plugin), None)
             if found is None:
                 raise NotFoundError("There is nothing here.", hint="/.claude-plugin/marketplace.json lists what is.")
-            documents, places = {}, [("", found)]
+            documents, places = {}, [("", one) for one in _fitting([found])]
         documents.update({f"{prefix}{_PLUGIN_MANIFEST}": one.manifest for prefix, one in places})
         skills = [
             (f"{prefix}skills/{ascii_alias(skill.name)}/", skill) for prefix, one in places for skill in one.skills
@@ -100,33 +107,48 @@ class Marketplace:
 
     async def _files(self, skills: Sequence[tuple[str, Listed]]) -> list[BundleFile]:
         files: list[BundleFile] = []
-        size = 0
         for start in range(0, len(skills), _AT_ONCE):
             some = skills[start : start + _AT_ONCE]
             bundles = await asyncio.gather(*(self._bundles.load(one.artifact.bundle_digest) for _, one in some))
             for (prefix, _), bundle in zip(some, bundles, strict=True):
-                size += bundle.size
                 files.extend(file._replace(path=f"{prefix}{file.path}") for file in bundle)
-            if size > MAX_BYTES:
-                raise LimitError(
-                    f"These skills have more than {MAX_BYTES // MIB} MiB in all, too many for one repository.",
-                    hint="Take one plugin: /.claude-plugin/marketplace.json names the repository of each.",
-                    details={"limit": MAX_BYTES},
-                )
         return files
 
 
 def plugins_of(listing: Sequence[Listed]) -> list[Plugin]:
-    """The plugins, ordered by name; of two namespaces that are called the same, each gets a name of its own."""
+    """The plugins, ordered by name; of two namespaces that are called the same, each gets a name of its own.
+
+    The plain name is that of the caller's own tenant, then of the oldest namespace.
+    """
     by_namespace: dict[str, list[Listed]] = {}
     for skill in listing:
         by_namespace.setdefault(skill.namespace_id, []).append(skill)
-    called = sorted((skills[0].namespace, key) for key, skills in by_namespace.items())
-    names = unique_names([(key, namespace, namespace) for namespace, key in called])
+    firsts = sorted(
+        (skills[0] for skills in by_namespace.values()),
+        key=lambda one: (one.foreign, one.namespace_since, one.namespace_id),
+    )
+    names = unique_names([(one.namespace_id, one.namespace, one.namespace) for one in firsts])
     plugins = [
-        Plugin(name=names[key], namespace=namespace, skills=tuple(by_namespace[key])) for namespace, key in called
+        Plugin(name=names[one.namespace_id], namespace=one.namespace, skills=tuple(by_namespace[one.namespace_id]))
+        for one in firsts
     ]
     return sorted(plugins, key=lambda plugin: plugin.name)
+
+
+def _fitting(plugins: Sequence[Plugin]) -> list[Plugin]:
+    """The plugins with those of their skills that one repository has room for, which goes by rank."""
+    room = MAX_BYTES
+    fitting: set[str] = set()
+    for skill in sorted((skill for plugin in plugins for skill in plugin.skills), key=lambda one: one.rank):
+        if skill.size <= room:
+            room -= skill.size
+            fitting.add(skill.skill_id)
+    return [_only(plugin, fitting) for plugin in plugins]
+
+
+def _only(plugin: Plugin, skill_ids: AbstractSet[str]) -> Plugin:
+    skills = tuple(skill for skill in plugin.skills if skill.skill_id in skill_ids)
+    return replace(plugin, skills=skills, left_out=len(plugin.skills) - len(skills))
 
 
 def _manifest(plugins: Sequence[Plugin], source: Callable[[Plugin], object]) -> dict[str, Any]:

@@ -138,7 +138,7 @@ class Publishing:
             same = next((one for one in versions if one.digest == draft.bundle.digest), None)
             if same is not None:
                 return Publication(skill=skill, version=same, created=False)
-            wanted = await self._next_free(transaction, skill, versions)
+            wanted = Number.parse(str(await self._next_free(transaction, skill, versions)))
         elif taken := await version_taken(session, skill.namespace_id, skill.name, str(wanted)):
             if taken.digest == draft.bundle.digest and taken.skill_id == skill.id:
                 return Publication(skill=skill, version=taken, created=False)

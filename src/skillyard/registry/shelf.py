@@ -150,7 +150,8 @@ def _read_cursor(cursor: str) -> tuple[str, str]:
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         key, skill_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        if isinstance(key, str) and isinstance(skill_id, str):
+        if isinstance(key, str) and isinstance(skill_id, str) and "\0" not in key + skill_id:
+            (key + skill_id).encode()
             return key, skill_id
     except (ValueError, binascii.Error, TypeError, RecursionError):
         pass

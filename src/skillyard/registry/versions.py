@@ -38,7 +38,7 @@ class Versions:
         async with self._database.read() as session:
             skill = await visible_skill(session, principal, skill_id)
             found = (await versions_of(session, [skill.id]))[skill.id]
-        is_member = skill.namespace_id in principal.roles or principal.admin
+        is_member = skill.namespace_id in principal.roles or (principal.admin and skill.owner_id is None)
         return [version for version in found if is_member or version.state is VersionState.PUBLISHED]
 
     async def get(self, principal: Principal, skill_id: str, wanted: str = LATEST) -> Version:

@@ -268,6 +268,8 @@ class Workbench:
 
         async def work(transaction: Transaction) -> Skill:
             now = await visible_skill(transaction.session, principal, skill_id)
+            role = role_to_change(now, visibility)
+            await require_skill_role(transaction.session, principal, now, role, Scope.WRITE)
             require_base(now, base or skill.digest)
             made = await self.update(transaction, now, draft)
             await self.note(transaction, principal, now.id, made, why)

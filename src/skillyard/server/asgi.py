@@ -60,7 +60,7 @@ async def refuse(
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": error.code})
         return
-    body = error_body(error.as_dict())
+    body = error_body(error.as_public_dict())
     own = ((name.lower().encode(), value.encode()) for name, value in error_headers(error).items())
     headers = [
         (b"content-type", b"application/json"),

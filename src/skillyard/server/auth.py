@@ -12,6 +12,7 @@ from skillyard.clock import Clock, utc_now
 from skillyard.errors import NotAllowedError, SkillyardError, UnauthenticatedError
 from skillyard.identity.access import Access, Admission
 from skillyard.identity.sessions import Sessions
+from skillyard.identity.standing import ACTING, Acting
 from skillyard.server.asgi import App, Receive, Scope, Send, header, refuse, state_of
 from skillyard.server.cache import FRESH_UNTIL
 from skillyard.server.routes import PERSON
@@ -68,8 +69,13 @@ class Doorkeeper:
         state = state_of(scope)
         if PRINCIPAL in state:
             return
+        if scope["path"] in _UNTOUCHED:
+            state[PRINCIPAL] = None
+            state[FRESH_UNTIL] = math.inf
+            return
+        number = await self._access.number()
         try:
-            entered = None if scope["path"] in _UNTOUCHED else await self._entered(scope)
+            entered = await self._entered(scope)
         except UnauthenticatedError:
             # A browser sends its cookie everywhere, also when the session is over; a token is sent on purpose.
             if not scope["path"].startswith(self._open_paths) or header(scope, b"authorization") is not None:
@@ -81,6 +87,7 @@ class Doorkeeper:
             return
         admit, admission = entered
         state[PRINCIPAL] = admission.principal
+        ACTING.set(Acting(principal=admission.principal, number=number))
         state[ADMIT] = admit
         state[PERSON] = admission.principal.name
         state[FRESH_UNTIL] = self._fresh_until(admission)

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from skillyard.server.asgi import App, Header, Message, Receive, Scope, Send, state_of
+from skillyard.errors import SkillyardError
+from skillyard.server.asgi import App, Header, Message, Receive, Scope, Send, refuse, state_of
 from skillyard.server.etags import etag_of, gzip_etag, is_known, without_gzip
 from skillyard.server.routes import PERSON, ROUTE, route_template
 
@@ -116,7 +117,11 @@ class AnswerCache:
         if request.ranged:
             await self.app(scope, receive, send)
             return
-        number = await self._read_number()
+        try:
+            number = await self._read_number()
+        except SkillyardError as error:
+            await refuse(scope, send, error)
+            return
         if number != self._number:
             self._answers.clear()
             self._bytes = 0

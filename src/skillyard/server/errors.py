@@ -27,7 +27,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
 def _typed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, SkillyardError)  # noqa: S101 -- registered for nothing else
-    return _answer(error.http_status, error.as_dict(), error_headers(error))
+    return _answer(error.http_status, error.as_public_dict(), error_headers(error))
 
 
 def _wrong_request(_request: Request, error: Exception) -> Response:

@@ -22,6 +22,7 @@ MAX_ANSWER: Final = 1024 * 1024
 _METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,%d}" % KEY_LENGTH)
 _BOUNDARY: Final = re.compile(rb'boundary="?([^";,]+)"?')
+_SUCCESSES: Final = range(200, 300)
 _SERVER_ERRORS: Final = 500
 
 _log = logging.getLogger(__name__)
@@ -106,7 +107,8 @@ class Idempotency:
         finally:
             self._store.end(attempt)
         answer = _whole_answer(messages) if size <= MAX_ANSWER else None
-        if answer is not None:
+        # Whoever was refused may ask again, perhaps with more rights: nothing was done.
+        if answer is not None and (attempt.number is not None or answer.status in _SUCCESSES):
             await self._keep(attempt, answer)
         await _flush(send, messages)
 

@@ -138,6 +138,7 @@ def _unfit(path: tuple[str, ...], problem: str) -> InputError:
 
 
 def _is_json(scope: Scope) -> bool:
-    kind = (header(scope, b"content-type") or b"").partition(b";")[0].strip().lower()
+    # As text, like FastAPI does: it takes more for a blank than bytes know.
+    kind = (header(scope, b"content-type") or b"").decode("latin-1").partition(";")[0].strip().lower()
     # FastAPI takes a body without a type as JSON.
-    return not kind or kind == b"application/json" or kind.endswith(b"+json")
+    return not kind or kind == "application/json" or kind.endswith("+json")

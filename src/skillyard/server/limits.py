@@ -51,6 +51,8 @@ class RequestLimits:
                 if name in seen:
                     return 400, _repeated(name)
                 seen.add(name)
+                if name == b"content-type" and _odd_charset(value):
+                    return 422, InputError("A form must be UTF-8.", hint="Leave the charset out of its type.")
                 if name == b"content-length" and not value.isdigit():
                     return 400, UsageError(f"Content-Length is no number: {value.decode('latin-1')!r}.")
                 if name == b"content-length" and (len(value) > _LENGTH_DIGITS or int(value) > self._max_body):
@@ -110,6 +112,15 @@ def _target_problem(scope: Scope) -> _Refusal | None:
 
 def _announces_body(scope: Scope) -> bool:
     return any(name in {b"content-length", b"transfer-encoding"} for name, _ in scope["headers"])
+
+
+def _odd_charset(content_type: bytes) -> bool:
+    """Whether a form is said to be in another charset than UTF-8: some take longer to read than the form to arrive."""
+    kind, _, parameters = content_type.lower().partition(b";")
+    if not kind.strip().startswith(b"multipart/") or b"charset" not in parameters:
+        return False
+    named = parameters.partition(b"charset")[2].lstrip(b" =").partition(b";")[0].strip(b" \"'")
+    return named not in {b"utf-8", b"utf8", b"us-ascii"}
 
 
 def _repeated(name: bytes) -> UsageError:

@@ -18,10 +18,13 @@ _SERVICE: Final = "git-upload-pack"
 _BRANCH: Final = b"refs/heads/main"
 _ABILITIES: Final = b"shallow object-format=sha1 symref=HEAD:%s agent=skillyard" % _BRANCH
 _FLUSH: Final = b"0000"
-_FRESH: Final = {"Cache-Control": "no-cache", "Vary": "Authorization"}
+_FRESH: Final = {"Cache-Control": "private, no-cache", "Vary": "Authorization, Cookie"}
+_FRESH_HERE: Final = {**_FRESH, "Vary": f"{_FRESH['Vary']}, Host"}
+"""Of an answer that holds the address it was asked at."""
 _MAX_REQUEST: Final = 1024 * 1024
 _LENGTH: Final = 4
 _HEX: Final = re.compile(rb"[0-9a-f]{4}")
+_WANT: Final = re.compile(rb"want ([0-9a-f]{40})(?: |$)")
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 
 router = APIRouter(tags=["discovery"], responses=errors())
@@ -32,8 +35,9 @@ Service = Annotated[str, Query(max_length=64)]
 
 @router.get("/.claude-plugin/marketplace.json")
 @router.get("/marketplace/marketplace.json", include_in_schema=False)
-async def manifest(request: Request, marketplace: TheMarketplace, caller: Anyone) -> dict[str, Any]:
+async def manifest(request: Request, response: Response, marketplace: TheMarketplace, caller: Anyone) -> dict[str, Any]:
     """The plugins of the marketplace, one for each namespace, each with a git repository of its own."""
+    response.headers.update(_FRESH_HERE)
     base = str(request.base_url).rstrip("/")
     return await marketplace.manifest(
         caller, lambda plugin: {"source": "url", "url": f"{base}/marketplace/{plugin.name}.git"}
@@ -85,8 +89,8 @@ def _advertised(repository: Repository, service: str) -> Response:
 def _uploaded(repository: Repository, body: bytes) -> Response:
     """The answer to what a client wants. There is one commit and nothing before it, so nothing is negotiated."""
     lines = list(_lines(body))
-    wanted = {line.split()[1].decode() for line in lines if line.startswith(b"want ")}
-    if wanted - {repository.commit}:
+    wanted = {_wanted(line) for line in lines if line.startswith(b"want ")}
+    if wanted - {repository.commit.encode()}:
         answer = _line(b"ERR The marketplace has changed; try again.\n")
     else:
         # A client that limits the depth is told first where history was cut: nowhere.
@@ -125,11 +129,16 @@ def _lines(body: bytes) -> Iterator[bytes]:
         if not digits or end > len(body):
             raise _wrong()
         line = body[position + _LENGTH : end].rstrip(b"\n")
-        if line.startswith(b"want ") and len(line.split()) < 2:  # noqa: PLR2004 -- the word and the commit
-            raise _wrong()
         if length:
             yield line
         position = end
+
+
+def _wanted(line: bytes) -> bytes:
+    found = _WANT.match(line)
+    if found is None:
+        raise _wrong()
+    return found[1]
 
 
 def _wrong() -> InputError:

@@ -52,6 +52,12 @@ class Buckets:
         return max(1, math.ceil(permits / self._per_second))
 
 
+def _key_of(authorization: bytes) -> bytes:
+    """The same for every way of writing one token."""
+    token = authorization.strip().rpartition(b" ")[2]
+    return hashlib.blake2b(token, digest_size=16).digest()
+
+
 class RateLimit:
     """Refuses callers who ask too often: counted by token, or by address for those whose token is not yet known.
 
@@ -69,7 +75,7 @@ class RateLimit:
             await self.app(scope, receive, send)
             return
         authorization = header(scope, b"authorization")
-        token = hashlib.blake2b(authorization, digest_size=16).digest() if authorization else None
+        token = _key_of(authorization) if authorization else None
         known = token is not None and token in self._accepted
         left = self._buckets.take(token if token is not None and known else caller_address(scope))
         headers = self._headers(left)

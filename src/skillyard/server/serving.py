@@ -18,7 +18,7 @@ from skillyard.skill.library import Library
 
 NO_TOKEN: Final = (
     "There is no token yet, so nobody can come in. Make the first on this machine: "  # noqa: S105 -- a remark
-    "skillyard registry tokens create, or set SKILLYARD_ADMIN_TOKEN."
+    "skillyard registry tokens create first --scope admin, or set SKILLYARD_ADMIN_TOKEN."
 )
 
 

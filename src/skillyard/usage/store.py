@@ -1,11 +1,11 @@
 """Queries over the uses of skills."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 from typing import Final
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,6 +13,11 @@ from skillyard.usage.events import Totals, UsageDay, UsageEvent, UsageKind
 from skillyard.usage.models import UsageDayRow, UsageEventRow
 
 _DAY_KEYS: Final = ("skill_id", "day", "version", "agent", "event")
+_NO_NAMES: Final = ("", "")
+MAX_ROWS: Final = 1_000
+"""Daily counts that one answer holds."""
+MAX_NAMED: Final = 200
+"""Pairs of version and agent, as they are reported, that are told apart for a skill on one day."""
 
 
 async def known_ids(session: AsyncSession, reporter_id: str, ids: Sequence[str]) -> set[str]:
@@ -22,7 +27,11 @@ async def known_ids(session: AsyncSession, reporter_id: str, ids: Sequence[str])
 
 
 async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[UsageEvent]) -> None:
-    """Write events that are not there yet, and count each on its day."""
+    """Write events that are not there yet, and count each on its day.
+
+    Beyond `MAX_NAMED` versions and agents of a skill on one day, others are counted under none: their names are the
+    reporters' own, and counts are kept for good.
+    """
     rows = [
         {
             "reporter_id": reporter_id,
@@ -39,10 +48,14 @@ async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[U
         for event in events
     ]
     await session.execute(insert(UsageEventRow), rows)
-    counted = Counter(
-        (event.skill_id, event.at.astimezone(UTC).date(), event.version, event.agent, event.event, event.tenant_id)
-        for event in events
-    )
+    named = await _named(session, {(event.skill_id, _day(event)) for event in events})
+    counted: Counter[tuple[str, date, str, str, UsageKind, str]] = Counter()
+    for event in events:
+        pairs, pair = named[event.skill_id, _day(event)], (event.version, event.agent)
+        if pair not in pairs and len(pairs) >= MAX_NAMED:
+            pair = _NO_NAMES
+        pairs.add(pair)
+        counted[event.skill_id, _day(event), *pair, event.event, event.tenant_id] += 1
     days = [
         {
             "skill_id": skill_id,
@@ -59,11 +72,12 @@ async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[U
 
 
 async def days_of(session: AsyncSession, skill_id: str, *, since: date) -> list[UsageDay]:
-    """What happened to a skill from that day on, the newest day first."""
+    """What happened to a skill from that day on, the newest day first; of many counts, the `MAX_ROWS` newest."""
     query = (
         select(UsageDayRow)
         .where(UsageDayRow.skill_id == skill_id, UsageDayRow.day >= since)
         .order_by(UsageDayRow.day.desc(), UsageDayRow.version, UsageDayRow.agent, UsageDayRow.event)
+        .limit(MAX_ROWS)
     )
     return [
         UsageDay(
@@ -102,6 +116,22 @@ async def delete_events(session: AsyncSession, *, before: datetime, limit: int) 
         gone = (UsageEventRow.reporter_id == reporter_id) & UsageEventRow.id.in_(ids)
         await session.execute(delete(UsageEventRow).where(gone))
     return len(found)
+
+
+async def _named(
+    session: AsyncSession, keys: Collection[tuple[str, date]]
+) -> dict[tuple[str, date], set[tuple[str, str]]]:
+    """The versions and agents that were counted already, by skill and day."""
+    named: dict[tuple[str, date], set[tuple[str, str]]] = {key: set() for key in keys}
+    of_keys = tuple_(UsageDayRow.skill_id, UsageDayRow.day).in_(sorted(keys))
+    query = select(UsageDayRow.skill_id, UsageDayRow.day, UsageDayRow.version, UsageDayRow.agent)
+    for skill_id, day, version, agent in await session.execute(query.where(of_keys).distinct()):
+        named[skill_id, day].add((version, agent))
+    return named
+
+
+def _day(event: UsageEvent) -> date:
+    return event.at.astimezone(UTC).date()
 
 
 def _add_to_day(session: AsyncSession) -> sqlite.Insert | postgresql.Insert:

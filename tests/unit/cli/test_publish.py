@@ -172,3 +172,16 @@ def test_an_exported_archive_holds_the_published_bytes(run, tree, tmp_path):
     assert done.json["digest"] == read.digest == read_folder(tree / "alpha").require().digest
     assert run("registry", "export", "alpha", "-o", tmp_path).code == 2
     assert run("registry", "export", "alpha", "--version", "9.9.9").code == 3
+
+
+def test_a_folder_that_is_not_there_is_not_taken_for_a_repository(run):
+    result = run("publish", "skils/refunds")
+    assert (result.code, "There is no folder" in result.err) == (3, True)
+
+
+def test_an_import_says_whether_it_changed_anything(run, skill, tmp_path):
+    folder = skill("note", under=tmp_path / "tree")
+    assert run("publish", folder).code == 0
+    assert run("registry", "import", folder, "--json").json["results"][0]["status"] == "unchanged"
+    (folder / "more.md").write_text("More.\n")
+    assert run("registry", "import", folder, "--json").json["results"][0]["status"] == "stored"

@@ -191,3 +191,13 @@ def test_secrets_are_shown_to_nobody(monkeypatch):
     assert seen["admin_token"] == "***"
     assert seen["database_url"] == "postgresql://yard:***@db.internal/yard"
     assert "correct-horse" not in repr(settings)
+
+
+@pytest.mark.parametrize("key", ["ADMIN_TOKEN", "AUTH"])
+def test_a_wrong_value_is_named_with_what_is_taken_but_never_a_secret(monkeypatch, key):
+    monkeypatch.setenv(f"SKILLYARD_{key}", "hunter2")
+    with pytest.raises(InputError) as refusal:
+        load_settings({})
+    told = f"{refusal.value.message} {refusal.value.hint} {refusal.value.details}"
+    assert ("hunter2" in told) == (key == "AUTH")
+    assert ("local or token" if key == "AUTH" else "16 characters") in told

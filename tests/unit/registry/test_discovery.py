@@ -1,4 +1,6 @@
 import hashlib
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -9,7 +11,7 @@ from skillyard.history.entries import Why
 from skillyard.registry.artifacts import ArtifactKind
 from skillyard.registry.discovery import Discovery, unique_names
 from skillyard.registry.drafts import draft_of
-from skillyard.registry.marketplace import Marketplace
+from skillyard.registry.marketplace import Marketplace, Plugin, plugins_of
 from skillyard.registry.skills import Visibility
 from skillyard.skill.archive import read_archive
 from skillyard.skill.bundle import BundleFile, bundle_of
@@ -39,6 +41,13 @@ async def ana(yard):
 async def ben(yard):
     tenant = await yard.people.ensure_tenant()
     return await yard.access.of_person(await yard.people.ensure_person(tenant, "ben"))
+
+
+@pytest.fixture
+async def eve(yard, ana):
+    """The administrator of another tenant."""
+    tenant = await yard.people.create_tenant(ana, "elsewhere", why=WHY)
+    return await yard.access.of_person(await yard.people.ensure_person(tenant, "eve", admin=True))
 
 
 @pytest.fixture
@@ -154,14 +163,56 @@ async def test_a_listing_follows_every_change(yard, discovery, ana):
     assert await names(discovery) == []
 
 
-async def test_of_two_with_one_name_the_system_s_and_then_the_oldest_keeps_it(yard, discovery, ana, ben):
-    await publish(yard, ben, bundle("pdf"), visibility=WORLD)
-    await publish(yard, ana, bundle("pdf"), visibility=WORLD)
-    listed = {one.namespace: one.listed_as for one in await discovery.listing(None)}
-    assert listed == {"ben": "pdf", "ana": "ana-pdf"}
-    await publish(yard, ana, bundle("pdf"), visibility=WORLD, namespace="system")
-    listed = {one.namespace: one.listed_as for one in await discovery.listing(None)}
-    assert listed == {"system": "pdf", "ben": "ben-pdf", "ana": "ana-pdf"}
+async def called(discovery, principal=None):
+    return {one.namespace_id: one.listed_as for one in await discovery.listing(principal)}
+
+
+async def test_of_two_with_one_name_the_oldest_keeps_it_and_at_home_the_system_s(yard, discovery, ana, ben):
+    first = (await publish(yard, ben, bundle("pdf"), visibility=WORLD)).skill.namespace_id
+    second = (await publish(yard, ana, bundle("pdf"), visibility=WORLD)).skill.namespace_id
+    assert await called(discovery) == await called(discovery, ana) == {first: "pdf", second: "ana-pdf"}
+    system = (await publish(yard, ana, bundle("pdf"), visibility=WORLD, namespace="system")).skill.namespace_id
+    assert await called(discovery) == {first: "pdf", second: "ana-pdf", system: "system-pdf"}
+    assert await called(discovery, ana) == {system: "pdf", first: "ben-pdf", second: "ana-pdf"}
+
+
+async def test_another_tenant_takes_no_name_away(yard, discovery, ana, ben, eve):
+    market = Marketplace(discovery, yard.registry.bundles)
+    await publish(yard, eve, bundle("old"), visibility=WORLD, namespace="system")
+    for who, skill in ((ben, "pdf"), (ana, "pdf"), (ana, "old")):
+        await publish(yard, who, bundle(skill), visibility=WORLD)
+    await publish(yard, ana, bundle("own"), visibility=WORLD, namespace="system")
+
+    async def seen(principal):
+        listed = {one.skill_id: one.listed_as for one in await discovery.listing(principal)}
+        plugins = plugins_of(await discovery.listing(principal))
+        return listed, {one.skills[0].namespace_id: one.name for one in plugins}
+
+    own, everyone = await seen(ana), await seen(None)
+    assert "old" in await names(discovery, ana)
+    assert next(one for one in await discovery.listing(ana) if one.listed_as == "old").namespace == "ana"
+    for skill in ("pdf", "ana-pdf", "own"):
+        await publish(yard, eve, bundle(skill), visibility=WORLD, namespace="system")
+    for (names_now, plugins_now), (names_then, plugins_then) in ((await seen(ana), own), (await seen(None), everyone)):
+        assert names_then.items() <= names_now.items()
+        assert plugins_then.items() <= plugins_now.items()
+    plugins = {one["name"] for one in (await market.manifest(ana, str))["plugins"]}
+    assert {"ana", "ben", "system"} < plugins
+
+
+async def test_the_older_namespace_and_the_own_one_keep_the_name_of_the_plugin(yard, discovery, ana, eve):
+    await publish(yard, eve, bundle("a"), visibility=WORLD, namespace="system")
+    await publish(yard, ana, bundle("b"), visibility=WORLD, namespace="system")
+    listing = await discovery.listing(None)
+    for late in ("a", "b"):
+        later = [
+            replace(one, namespace_since=one.namespace_since + timedelta(days=one.name == late)) for one in listing
+        ]
+        system = next(one for one in plugins_of(later) if one.name == "system")
+        assert system.skills[0].name != late
+    for who, skill in ((ana, "b"), (eve, "a")):
+        system = next(one for one in plugins_of(await discovery.listing(who)) if one.name == "system")
+        assert system.skills[0].name == skill
 
 
 async def test_a_name_beyond_ascii_is_listed_under_its_alias(yard, discovery, ana):
@@ -174,9 +225,11 @@ async def test_a_name_beyond_ascii_is_listed_under_its_alias(yard, discovery, an
 async def test_names_stay_apart_even_where_the_longer_one_is_taken():
     items = [("1", "pdf", "a-pdf"), ("2", "pdf", "b-pdf"), ("3", "b-pdf", "c-b-pdf"), ("4", "pdf", "b-pdf")]
     given = unique_names(items)
-    assert (given["1"], given["3"]) == ("pdf", "b-pdf")
+    assert (given["1"], given["2"], given["3"]) == ("pdf", "b-pdf", "c-b-pdf")
     assert len(set(given.values())) == len(items)
-    assert all(given[key].startswith("b-pdf-") for key in ("2", "4"))
+    assert given["4"].startswith("b-pdf-")
+    for end in range(len(items)):
+        assert unique_names(items[:end]).items() <= given.items()
     assert unique_names(items) == given
     assert all(len(name) <= 64 for name in unique_names([(str(n), "x" * 64, "y" * 80) for n in range(3)]).values())
 
@@ -200,3 +253,59 @@ async def test_a_repository_follows_from_its_content_alone(yard, discovery, ana,
     assert (await market.repository(ana)).commit != first.commit
     with pytest.raises(NotFoundError):
         await market.repository(None, "ben")
+
+
+class Watched:
+    """Bundles that notice how many are being loaded at once."""
+
+    def __init__(self, bundles):
+        self.bundles = bundles
+        self.loaded = []
+        self.busy = self.most = 0
+
+    async def load(self, digest):
+        self.loaded.append(digest)
+        self.busy += 1
+        self.most = max(self.most, self.busy)
+        try:
+            return await self.bundles.load(digest)
+        finally:
+            self.busy -= 1
+
+
+async def test_few_bundles_are_in_memory_at_once(yard, ana):
+    for number in range(12):
+        await publish(yard, ana, bundle(f"skill-{number}"), visibility=WORLD)
+    packing, cloning = Watched(yard.registry.bundles), Watched(yard.registry.bundles)
+    market = Marketplace(Discovery(yard.database, packing), cloning)
+    await market.repository(None)
+    assert len(packing.loaded) == len(cloning.loaded) == 12
+    assert 1 < packing.most <= 4
+    assert 1 < cloning.most <= 4
+
+
+async def test_what_does_not_fit_into_a_repository_is_left_out_and_never_loaded(yard, discovery, ana, eve, monkeypatch):
+    big = BundleFile("data.bin", bytes(2000))
+    theirs = (await publish(yard, eve, bundle("theirs", "", big), visibility=WORLD)).version.digest
+    first = (await publish(yard, ana, bundle("first", "", big), visibility=WORLD)).version.digest
+    later = (await publish(yard, ana, bundle("later", "", big), visibility=WORLD)).version.digest
+    small = (await publish(yard, ana, bundle("small"), visibility=WORLD)).version.digest
+    monkeypatch.setattr("skillyard.registry.marketplace.MAX_BYTES", 3000)
+    for who, plugin, expected in (
+        (ana, None, {first, small}),
+        (None, None, {theirs, small}),
+        (None, "ana", {first, small}),
+    ):
+        watched = Watched(yard.registry.bundles)
+        await Marketplace(discovery, watched).repository(who, plugin)
+        assert set(watched.loaded) == expected
+    monkeypatch.setattr("skillyard.registry.marketplace.MAX_BYTES", 10_000)
+    watched = Watched(yard.registry.bundles)
+    await Marketplace(discovery, watched).repository(None)
+    assert set(watched.loaded) == {theirs, first, later, small}
+
+
+async def test_a_plugin_says_what_was_left_out_of_it():
+    assert Plugin(name="a", namespace="a", skills=(), left_out=3).manifest["description"] == (
+        "The skills of a. 3 did not fit into this repository."
+    )

@@ -148,6 +148,18 @@ def line(text):
     return b"%04x%s" % (len(text) + 4, text)
 
 
+@pytest.mark.parametrize("path", ["/.claude-plugin/marketplace.json", "/marketplace/marketplace.json"])
+def test_the_list_of_plugins_is_kept_for_nobody_else_and_no_other_host(yard_client, path):
+    client, _ = yard_client
+    # A request for a range is not answered by the cache, which names what answers vary by itself.
+    for headers in ({}, {"range": "bytes=0-"}):
+        assert client.get(path, headers=headers).headers["cache-control"] == "private, no-cache"
+    assert client.get(path, headers={"range": "bytes=0-"}).headers["vary"] == "Authorization, Cookie, Host"
+    for host in ("one.test", "two.test"):
+        (plugin,) = client.get(path, headers={"host": host}).json()["plugins"]
+        assert plugin["source"]["url"] == f"http://{host}/marketplace/ana.git"
+
+
 def test_a_compressed_request_is_understood(yard_client):
     client, _ = yard_client
     body = line(b"want %s ofs-delta\n" % commit_of(client)) + b"0000" + line(b"done\n")
@@ -176,7 +188,9 @@ def test_before_a_client_is_done_it_is_told_that_nothing_is_shared(yard_client):
     assert client.post(PACK, content=want + line(b"deepen 1") + b"0000").content == b"0000"
 
 
-@pytest.mark.parametrize("body", [b"x", b"zzzz", b"ffffwant", b"-001", b"0009want ", b"+00a", b"\xff" * 40])
+@pytest.mark.parametrize(
+    "body", [b"x", b"zzzz", b"ffffwant", b"-001", b"0009want ", b"+00a", b"\xff" * 40, b"000bwant \xff\xff"]
+)
 def test_what_git_would_never_say_is_refused(yard_client, body):
     client, _ = yard_client
     answer = client.post(PACK, content=body)

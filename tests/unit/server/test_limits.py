@@ -88,3 +88,10 @@ def test_odd_headers_are_refused(headers, status):
     answer = send("GET", "/a", headers=headers)
     assert answer.status_code == status
     assert answer.json()["success"] is False
+
+
+@pytest.mark.parametrize(("charset", "status"), [("punycode", 422), ('"UTF-7"', 422), ("utf-8", 200), ('"UTF-8"', 200)])
+def test_a_form_in_another_charset_is_refused_unread(charset, status):
+    kind = f"multipart/form-data; boundary=x; charset={charset}"
+    answer = send("POST", "/raw", content=b"--x--", headers={"content-type": kind})
+    assert answer.status_code == status

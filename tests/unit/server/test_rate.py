@@ -94,3 +94,11 @@ def test_the_callers_longest_silent_are_forgotten():
     buckets.take("c")
     assert buckets.take("b") == 1
     assert len(buckets._levels) == 2
+
+
+def test_another_spelling_of_a_token_gives_no_more():
+    yard = Yard(burst=2)
+    yard.ask("good one")
+    first = statuses(yard.ask("good one", "good one", "good  one", "gOOd one"))
+    assert 429 in first
+    assert statuses(yard.ask("good   one")) == [429]

@@ -56,6 +56,9 @@ async def get_usage_report(
 
 @router.get("/skills/{skill_id}/usage", summary="How often one skill is used")
 async def get_skill_usage(skill_id: str, yard: TheYard, caller: Caller, days: Days = 30) -> Listed[UsageDaySchema]:
-    """Its daily counts by version, agent and event, the newest day first."""
+    """Its daily counts by version, agent and event, the newest day first, and no more than the newest 1,000 counts.
+
+    At most 200 pairs of version and agent have counts of their own on one day; the others are counted without names.
+    """
     found = await yard.registry.usage.of_skill(caller, skill_id, days=days)
     return Listed(data=[UsageDaySchema.of(day) for day in found])

@@ -33,11 +33,13 @@ def identity_of(claims: Mapping[str, Any], settings: OidcSettings) -> Identity:
             hint="Choose another account at the identity provider, or ask whoever runs this yard.",
         )
     subject: str = claims["sub"]
-    admins = {one.casefold() for one in settings.admins if "@" in one}
+    # Some providers let people choose their subject: one that looks like an address proves nothing about it.
+    addresses = {one.casefold() for one in settings.admins if "@" in one}
+    subjects = {one for one in settings.admins if "@" not in one}
     return Identity(
         external_id=f"{settings.issuer}#{subject}",
         name=_name(claims),
-        admin=subject in settings.admins or (email is not None and email in admins),
+        admin=subject in subjects or (email is not None and email in addresses),
     )
 
 

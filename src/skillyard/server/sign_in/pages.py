@@ -64,7 +64,7 @@ def sign_in_page(*, then: str, issuer_name: str | None, problem: SkillyardError 
         '<input id="token" name="token" type="password" required autocomplete="current-password" '
         f'spellcheck="false" autocapitalize="none"{marks}>\n'
         '<button type="submit">Sign in</button>\n</form>\n'
-        "<p>An administrator makes one: <code>skillyard registry tokens create</code></p>\n"
+        "<p>An administrator makes one: <code>skillyard registry tokens create LABEL --person NAME</code></p>\n"
     )
     status = problem.http_status if problem else 200
     return _page("Sign in", content, status=status, headers=error_headers(problem) if problem else {})

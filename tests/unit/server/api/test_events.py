@@ -5,6 +5,7 @@ import pytest
 from skillyard.clock import utc_now
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Role
+from skillyard.identity.standing import ACTING
 from skillyard.registry.skills import Visibility
 from skillyard.server.api.events import _number
 
@@ -171,6 +172,7 @@ def test_a_page_that_was_read_with_rights_that_changed_meanwhile_is_read_again(s
     async def slow_feed(principal, *, since):
         """While the page is read, bob is taken out of the team, which then makes a skill."""
         chronicle.feed = read
+        ACTING.set(None)  # it is not bob who does this
         await namespaces.remove_member(owner, "crew", "bob", why=WHY)
         fields = {"name": "secret", "description": "Is not for bob."}
         await served.yard.registry.workbench.create_written(owner, fields, "", namespace="crew", why=WHY)

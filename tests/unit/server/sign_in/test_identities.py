@@ -49,6 +49,7 @@ def test_administrators_are_named_by_verified_address_or_subject(open_browser, i
             ({"sub": "42"}, True),
             ({"sub": "2", "email": "boss@acme.example"}, False),
             ({"sub": "3", "email": "42@acme.example", "email_verified": True}, False),
+            ({"sub": "Boss@acme.example"}, False),
         ):
             issuer.person, issuer.user = person, {"sub": person["sub"]}
             browser.sign_in()
