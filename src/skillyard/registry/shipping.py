@@ -1,6 +1,5 @@
 """What comes along when skills are pulled or shipped: which versions, and all that these require."""
 
-import uuid
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from skillyard.registry.shelf import Shelf
 from skillyard.registry.skills import Version
 from skillyard.registry.versions import LATEST
 from skillyard.skill.dependencies import Resolution
+from skillyard.skill.names import is_id
 from skillyard.skill.requires import Requirement, name_key
 from skillyard.skill.versions import ANY, Range
 from skillyard.skill.versions import Version as Number
@@ -145,7 +145,7 @@ class Shipping:
     async def offers(self, principal: Principal, refs: Collection[SkillRef]) -> dict[SkillRef, Offer]:
         """The skills that these name, by id or by name; what is not there for the principal is left out."""
         names = {ref.name for ref in refs}
-        ids = {name for name in names if is_skill_id(name)}
+        ids = {name for name in names if is_id(name)}
         full_names = {name: name for name in names - ids if "/" in name}
         for name in names - ids - full_names.keys():
             with suppress(NotFoundError):
@@ -242,10 +242,3 @@ def _yanked(root: _Root) -> Problem:
     reason = root.exact.yank_reason if root.exact else ""
     name = root.requirement.name
     return Problem(code=ProblemCode.YANKED, message=f"{name!r} {version} was yanked: {reason}", skill=name)
-
-
-def is_skill_id(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text
-    except ValueError:
-        return False

@@ -9,7 +9,7 @@ from skillyard.db.database import Database
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.naming import KnownSkill, Names, some_visible_names, visible_names
 from skillyard.registry.rights import no_skill, visible_skill
-from skillyard.registry.shipping import is_skill_id
+from skillyard.skill.names import is_id
 from skillyard.skill.requires import name_key
 from skillyard.usage.events import Totals, UsageDay, UsageEvent, UsageKind
 from skillyard.usage.service import Usage, require_batch
@@ -135,7 +135,7 @@ class SkillUsage:
         return sorted(found, key=lambda each: each.full_name)
 
     async def _named(self, principal: Principal, skills: Iterable[str]) -> Names:
-        ids = {skill for skill in skills if is_skill_id(skill)}
+        ids = {skill for skill in skills if is_id(skill)}
         keys = {name_key(skill.rpartition("/")[2]) for skill in skills if skill not in ids}
         async with self._database.read() as session:
             return await some_visible_names(session, principal, keys=keys, ids=ids)

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
-from uuid import UUID
 
 from skillyard.remote.connection import Connection
 from skillyard.remote.people import PeopleClient
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle
+from skillyard.skill.names import is_id
 
 
 class YardClient:
@@ -45,7 +45,7 @@ class YardClient:
         )
 
     def skill(self, name: str) -> dict[str, Any]:
-        return self.connection.get(f"/skills/{name}" if _is_id(name) else _by_name(name))
+        return self.connection.get(f"/skills/{name}" if is_id(name) else _by_name(name))
 
     def bundle(self, name: str, *, version: str | None = None) -> Bundle:
         """The files of a skill: of a version or tag, else what is shipped now."""
@@ -168,19 +168,12 @@ class YardClient:
         return self.connection.send(method, path, query={"reason": reason or None}, body=body)["data"]
 
     def _of(self, name: str, *parts: str) -> str:
-        skill_id = name if _is_id(name) else self.skill(name)["id"]
+        skill_id = name if is_id(name) else self.skill(name)["id"]
         return "/".join(["/skills", skill_id, *(quote(part, safe="") for part in parts)])
 
 
 def _agent_skills(agent: str | None) -> str:
     return "/tenant/skills" if agent is None else f"/agents/{quote(agent, safe='')}/skills"
-
-
-def _is_id(name: str) -> bool:
-    try:
-        return str(UUID(name)) == name
-    except ValueError:
-        return False
 
 
 def _by_name(name: str) -> str:

@@ -12,6 +12,7 @@ _LONGEST: Final = 1_024
 _COMPARED: Final = 2_000
 """Names that are looked at for one that is alike; each may take a third of a millisecond."""
 _PLAIN_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _NOT_ASCII_WORD: Final = re.compile(r"[^a-z0-9]+")
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _DEVICES: Final = frozenset(
@@ -29,6 +30,11 @@ def normal_name(name: str) -> str:
 
 def is_valid_name(name: str) -> bool:
     return next(name_problems(name), None) is None and name == normal_name(name)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text is the id that a registry gave to a skill, and not its name."""
+    return _ID.fullmatch(text) is not None
 
 
 def name_problems(name: str) -> Iterator[tuple[str, str]]:

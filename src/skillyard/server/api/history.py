@@ -1,6 +1,5 @@
 """The history, the audit log, and undo."""
 
-import uuid
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query
@@ -14,6 +13,7 @@ from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.history_schemas import EntryDetail, EntrySchema
 from skillyard.server.api.shapes import Listed, errors
 from skillyard.server.models import Success
+from skillyard.skill.names import is_id
 
 router = APIRouter(prefix="/api/v1", tags=["history"], responses=errors())
 
@@ -109,8 +109,7 @@ def _subject(kind: str | None, key: str | None) -> list[tuple[str, str]]:
 
 async def _skill_id(yard: Yard, caller: Principal, skill: str) -> str:
     """The id of a skill that is given by id or name; by its id also a deleted one is found."""
-    try:
-        return str(uuid.UUID(skill))
-    except ValueError:
-        namespace, _, name = skill.rpartition("/")
-        return (await yard.registry.shelf.named(caller, name, namespace or None)).id
+    if is_id(skill):
+        return skill
+    namespace, _, name = skill.rpartition("/")
+    return (await yard.registry.shelf.named(caller, name, namespace or None)).id
