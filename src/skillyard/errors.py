@@ -5,6 +5,7 @@ from typing import ClassVar
 
 __all__ = [
     "AlreadyDoneError",
+    "BusyError",
     "ConflictError",
     "InProgressError",
     "InputError",
@@ -146,6 +147,12 @@ class UnavailableError(SkillyardError):
 
     code = "unavailable"
     http_status = 503
+
+
+class BusyError(UnavailableError):
+    """Too many want to change something at once; `details["retry_after"]` says how many seconds to wait."""
+
+    code = "busy"
 
 
 class StoreUnavailableError(UnavailableError):

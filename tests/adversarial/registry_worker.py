@@ -1,16 +1,20 @@
 """A process that works on a registry; each line it prints is about something that is done.
 
-`registry_worker.py publish HOME DATABASE` makes a child for each seed that it reads, which publishes until killed;
-only the first one takes the time to start. `race HOME DATABASE SEED RACERS MODE` takes part in a race in each round
-that it reads.
+`registry_worker.py publish HOME DATABASE BLOBS` reads `start SEED`, which makes a child that publishes until it is
+killed, and `reap PID`, which waits for its end; all of its children print to one stream. `race HOME DATABASE BLOBS SEED
+RACERS MODE` takes part in a race in each round that it reads.
 """
 
 import asyncio
+import gc
 import json
 import os
 import random
 import sys
+import tempfile
 from pathlib import Path
+
+import psycopg  # noqa: F401 -- slow to import: the children find it done
 
 from skillyard.app.yard import Yard, open_yard
 from skillyard.config.settings import Settings
@@ -22,11 +26,9 @@ from skillyard.skill.bundle import Bundle, BundleFile
 
 WHY = Why(reason="a test asked for it")
 PUBLISHERS = 6
+KILLS_ON_A_SHELF = 10
+"""So many children publish the same skills: new ones are made again and again, and old ones get new versions."""
 PERSON = "worker"
-
-
-def settings_for(home: str, database: str) -> Settings:
-    return Settings(home=Path(home), database_url=database)
 
 
 def bundle_of(name: str, words: str, *, shared: int = 0) -> Bundle:
@@ -48,12 +50,13 @@ def say(**line: object) -> None:
 
 
 async def publish_without_end(yard: Yard, principal: Principal, seed: int) -> None:
-    """Several publishers, each on skills of its own and on one that all of them publish."""
+    """Several publishers, each on a skill of its own and on one that all of them publish, in other processes too."""
+    shelf = seed // KILLS_ON_A_SHELF
 
     async def publisher(number: int) -> None:
         choose = random.Random(seed * 1000 + number)
         for turn in range(1_000_000):
-            name = choose.choice([f"own-{number}", "contested"])
+            name = choose.choice([f"own-{shelf}-{number}", f"contested-{shelf}"])
             bundle = bundle_of(name, f"{seed} {number} {turn}", shared=choose.randrange(4))
             try:
                 done = await yard.registry.publishing.publish_bundle(
@@ -90,28 +93,50 @@ async def race(yard: Yard, principal: Principal, seed: int, racers: int, mode: s
         say(done=round_)
 
 
-async def work(task: str, home: str, database: str, seed: str, *more: str) -> None:
-    async with open_yard(settings_for(home, database)) as yard:
-        principal = await yard.access.at_this_machine(PERSON)
+async def work(task: str, settings: Settings, seed: str, *more: str) -> None:
+    async with open_yard(settings) as yard:
+        principal = await yard.access.operator(PERSON)
         if task == "publish":
             await publish_without_end(yard, principal, int(seed))
         else:
             await race(yard, principal, int(seed), int(more[0]), more[1])
 
 
-def breed(home: str, database: str) -> None:
-    """A child for each line; a line of output is short enough to be written whole or not at all."""
+async def warm_up() -> None:
+    """Do once, on another store, what is slower the first time: the children have it behind them."""
+    with tempfile.TemporaryDirectory() as home:
+        async with open_yard(Settings(home=Path(home), database_url=None, blobs_url=None)) as yard:
+            principal = await yard.access.operator(PERSON)
+            draft = draft_of(bundle_of("warm", "up"))
+            await yard.registry.publishing.publish_bundle(principal, draft, version="1.0.0", why=WHY)
+    gc.freeze()  # collecting in a child would copy the memory that it shares
+
+
+def breed(settings: Settings) -> None:
+    """Make children and bury them; a line of output is short enough to be written whole or not at all."""
+    asyncio.run(warm_up())
     for line in iter(sys.stdin.readline, ""):
-        child = os.fork()
-        if child == 0:
-            asyncio.run(work("publish", home, database, line.strip()))
-        say(pid=child)
-        _, status = os.waitpid(child, 0)
-        say(killed=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
+        order, number = line.split()
+        if order == "start":
+            child = os.fork()
+            if child == 0:
+                try:
+                    asyncio.run(work("publish", settings, number))
+                finally:
+                    say(died=os.getpid())  # of something else than a kill
+            say(started=child)
+        else:
+            _, status = os.waitpid(int(number), 0)
+            say(reaped=int(number), signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
+
+
+def main(task: str, home: str, database: str, blobs: str, *more: str) -> None:
+    settings = Settings(home=Path(home), database_url=database, blobs_url=blobs)
+    if task == "publish":
+        breed(settings)
+    else:
+        asyncio.run(work(task, settings, *more))
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "publish":
-        breed(*sys.argv[2:])
-    else:
-        asyncio.run(work(*sys.argv[1:]))
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""A registry whose process is killed in the middle of publishing: what it acknowledged is there, and all is whole."""
+"""Processes that are killed in the middle of publishing: what they acknowledged is there, and all is whole."""
 
 import asyncio
 import json
@@ -12,41 +12,73 @@ from sqlalchemy import select
 
 from skillyard.blobs.orphans import GRACE, Orphans
 from skillyard.clock import utc_now
+from skillyard.config.settings import Settings
 from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.models import BundleFileRow, VersionRow
 
 SOAK = bool(os.environ.get("SKILLYARD_SOAK"))
-KILLS = {"sqlite": 1000 if SOAK else 10, "postgresql": 100 if SOAK else 3}
-CHECKED_EVERY = 25 if SOAK else 5
-"""All of the store is looked at now and then, what was just acknowledged always: the store grows."""
+KILLS = {"sqlite": 1000 if SOAK else 10, "postgresql": 100 if SOAK else 4}
+PROCESSES = 2
+CHECKED_EVERY = 100 if SOAK else 6
+"""After every kill, all that happened since the one before is looked at; the whole store, which grows, now and then."""
 
 
-def publish_and_kill(process, seed, moments):
-    """Let a child publish for a moment, kill it, and answer with what it had acknowledged by then."""
-    process.stdin.write(f"{seed}\n")
-    process.stdin.flush()
-    patience, jitter = moments.choice([0, 1, 5, 20]), moments.uniform(0, 0.05)
-    pid = None
-    told = []
-    while True:
-        line = json.loads(process.stdout.readline())
-        if "killed" in line:
-            assert line["killed"] == signal.SIGKILL
-            return told
-        if "pid" in line:
-            pid = line["pid"]
-        else:
-            assert "digest" in line, line
-            told.append(line)
-        if pid is not None and len(told) >= patience:
-            time.sleep(jitter)
-            os.kill(pid, signal.SIGKILL)
-            pid, patience = None, float("inf")
+class Publishers:
+    """Children of one worker, what they acknowledged, and their ends."""
+
+    def __init__(self, worker):
+        self._worker = worker
+        self._acknowledged = []
+
+    def start(self, seed):
+        """The id of one more process that publishes until it is killed."""
+        self._order(f"start {seed}")
+        return self._hear("started")["started"]
+
+    def wait(self, patience):
+        """Wait until they have acknowledged so much since it was told last, whoever of them."""
+        while len(self._acknowledged) < patience:
+            self._hear("digest")
+
+    def kill(self, pid):
+        os.kill(pid, signal.SIGKILL)
+        self._order(f"reap {pid}")
+        # Whatever it had said is before this on the one stream that they share.
+        assert self._hear("reaped") == {"reaped": pid, "signal": signal.SIGKILL}
+
+    def tell(self):
+        """All that was acknowledged since it was told last."""
+        told, self._acknowledged = self._acknowledged, []
+        return told
+
+    def _order(self, line):
+        self._worker.stdin.write(f"{line}\n")
+        self._worker.stdin.flush()
+
+    def _hear(self, key):
+        """The next line of some kind; those before it are noted."""
+        while True:
+            line = json.loads(self._worker.stdout.readline())
+            if "digest" in line:
+                self._acknowledged.append(line)
+            else:
+                assert {"started", "reaped"} & line.keys(), line
+            if key in line:
+                return line
+
+
+def some_moment(publishers, moments):
+    """Wait for some moment: in most cases they are publishing by then, else the first of them opens the store."""
+    patience = moments.choice([0, 1, 2, 3, 5, 8])
+    publishers.wait(patience)
+    time.sleep(moments.uniform(0, 0.05 if patience else 0.2))
 
 
 async def check_acknowledged(store, told):
     async with store.yard.database.read() as session:
-        rows = await session.scalars(select(VersionRow))
+        rows = await session.scalars(
+            select(VersionRow).where(VersionRow.skill_id.in_({line["skill"] for line in told}))
+        )
         versions = {(row.skill_id, row.version): row.digest for row in rows}
     for line in told:
         assert versions[line["skill"], line["version"]] == line["digest"]
@@ -70,30 +102,34 @@ async def check_sweep(store):
     await sweep_all(store)
     async with store.yard.database.read() as session:
         named = set(await session.scalars(select(BundleFileRow.sha256)))
-    assert store.blobs() == named
-    assert list((store.home / "blobs" / "incoming").iterdir()) == []
+    assert await store.blobs() == named
+    assert store.incoming is None or list(store.incoming.iterdir()) == []
     await store.check()
 
 
-def test_nothing_that_was_acknowledged_is_lost_and_nothing_is_torn(database_url, tmp_path, start_worker, open_store):
-    home = tmp_path / "home"
-    kills = KILLS[database_url.partition(":")[0]]
+def test_nothing_that_was_acknowledged_is_lost_and_nothing_is_torn(yard_settings, start_worker, open_store):
+    """Two processes at a time: one is killed while the other goes on, then the other, which leaves the store alone."""
+    kills = KILLS[yard_settings.database.partition(":")[0]]
     moments = random.Random(kills)
-    acknowledged = 0
+    checked = acknowledged = 0
 
     async def check(told, *, everything):
-        async with open_store(home, database_url) as store:
+        async with open_store(yard_settings) as store:
             await check_acknowledged(store, told)
             if everything:
-                await store.check()
                 await check_sweep(store)
-                await check_acknowledged(store, told)
+            return await store.check(since=checked)
 
-    process = start_worker("publish", home, database_url)
-    for kill in range(1, kills + 1):
-        told = publish_and_kill(process, kill, moments)
-        acknowledged += len(told)
-        asyncio.run(check(told, everything=kill % CHECKED_EVERY == 0 or kill == kills))
+    publishers = Publishers(start_worker("publish", yard_settings))
+    for first in range(1, kills + 1, PROCESSES):
+        living = [publishers.start(seed) for seed in range(first, first + PROCESSES)]
+        for kill in range(first, first + PROCESSES):
+            some_moment(publishers, moments)
+            publishers.kill(living.pop(moments.randrange(len(living))))
+            told = publishers.tell()
+            acknowledged += len(told)
+            everything = not living and (kill % CHECKED_EVERY == 0 or kill == kills)
+            checked = asyncio.run(check(told, everything=everything))
     assert acknowledged > kills
 
 
@@ -101,12 +137,13 @@ def test_a_blob_that_nobody_came_to_name_is_collected(tmp_path, open_store):
     """The sweep after a kill would pass too if it did nothing: here it has something to do."""
 
     async def scenario():
-        async with open_store(tmp_path / "home", f"sqlite:///{tmp_path}/registry.sqlite") as store:
+        async with open_store(Settings(home=tmp_path)) as store:
             await store.yard.blobs.put(b"named by nobody")
-            (store.home / "blobs" / "incoming" / "half").write_bytes(b"half of")
+            half = store.incoming / "half"
+            half.write_bytes(b"half of")
             old = (utc_now() - timedelta(days=1)).timestamp()
-            os.utime(store.home / "blobs" / "incoming" / "half", (old, old))
+            os.utime(half, (old, old))
             await check_sweep(store)
-            assert store.blobs() == set()
+            assert await store.blobs() == set()
 
     asyncio.run(scenario())

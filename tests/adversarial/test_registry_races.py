@@ -6,10 +6,12 @@ import json
 import os
 from contextlib import AsyncExitStack
 
+import pytest
 from sqlalchemy import select
 
 from skillyard.blobs.orphans import GRACE, Orphans
 from skillyard.clock import utc_now
+from skillyard.config.settings import Settings
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.history.models import EntryRow
@@ -24,9 +26,14 @@ RACERS = 32
 WHY = Why(reason="a test asked for it")
 
 
-def race(start_worker, home, url, mode, rounds):
+@pytest.fixture
+def places(database_url, tmp_path):
+    return Settings(home=tmp_path / "home", database_url=database_url)
+
+
+def race(start_worker, places, mode, rounds):
     """What each racer was told, round by round."""
-    processes = [start_worker("race", home, url, seed, RACERS // PROCESSES, mode) for seed in range(1, PROCESSES + 1)]
+    processes = [start_worker("race", places, seed, RACERS // PROCESSES, mode) for seed in range(1, PROCESSES + 1)]
     for process in processes:
         assert json.loads(process.stdout.readline()) == {"ready": True}
     for number in range(rounds):
@@ -49,10 +56,9 @@ async def rows(store, query):
         return list(await session.scalars(query))
 
 
-def test_of_those_who_publish_one_version_with_other_content_one_wins(database_url, tmp_path, start_worker, open_store):
-    home = tmp_path / "home"
+def test_of_those_who_publish_one_version_with_other_content_one_wins(places, start_worker, open_store):
     winners, losers = set(), []
-    for told in race(start_worker, home, database_url, "other", ROUNDS):
+    for told in race(start_worker, places, "other", ROUNDS):
         won = [line for line in told if "created" in line]
         assert [line["created"] for line in won] == [True]
         winners.add((won[0]["skill"], won[0]["digest"]))
@@ -60,7 +66,7 @@ def test_of_those_who_publish_one_version_with_other_content_one_wins(database_u
         assert len(set(losers)) == len(losers)
 
     async def check():
-        async with open_store(home, database_url) as store:
+        async with open_store(places) as store:
             versions = await rows(store, select(VersionRow))
             assert {(row.skill_id, row.digest) for row in versions} == winners
             assert len(versions) == ROUNDS
@@ -71,17 +77,14 @@ def test_of_those_who_publish_one_version_with_other_content_one_wins(database_u
     asyncio.run(check())
 
 
-def test_of_those_who_publish_one_version_with_the_same_content_all_succeed(
-    database_url, tmp_path, start_worker, open_store
-):
-    home = tmp_path / "home"
+def test_of_those_who_publish_one_version_with_the_same_content_all_succeed(places, start_worker, open_store):
     rounds = ROUNDS // 5
-    for told in race(start_worker, home, database_url, "same", rounds):
+    for told in race(start_worker, places, "same", rounds):
         assert len({line["skill"] for line in told}) == 1
         assert sorted(line["created"] for line in told) == [False] * (RACERS - 1) + [True]
 
     async def check():
-        async with open_store(home, database_url) as store:
+        async with open_store(places) as store:
             assert len(await rows(store, select(VersionRow))) == rounds
             assert await rows(store, select(EntryRow.number).where(EntryRow.outcome == "refused")) == []
             await store.check()
@@ -89,10 +92,10 @@ def test_of_those_who_publish_one_version_with_the_same_content_all_succeed(
     asyncio.run(check())
 
 
-def test_of_many_edits_from_one_base_one_wins(database_url, tmp_path, open_store, worker):
+def test_of_many_edits_from_one_base_one_wins(places, open_store, worker):
     async def scenario():
         async with AsyncExitStack() as stack:
-            stores = [await stack.enter_async_context(open_store(tmp_path / "home", database_url)) for _ in range(2)]
+            stores = [await stack.enter_async_context(open_store(places)) for _ in range(2)]
             draft = draft_of(worker.bundle_of("edited", "first"))
             skill = await stores[0].yard.registry.workbench.create(stores[0].principal, draft, why=WHY)
             for turn in range(ROUNDS // 2):
@@ -115,12 +118,12 @@ def test_of_many_edits_from_one_base_one_wins(database_url, tmp_path, open_store
     asyncio.run(scenario())
 
 
-def test_blobs_on_their_way_out_are_kept_when_a_version_names_them_again(database_url, tmp_path, open_store, worker):
+def test_blobs_on_their_way_out_are_kept_when_a_version_names_them_again(places, open_store, worker):
     """Rounds in which all blobs are orphans that were condemned, and are published again while they are deleted."""
-    deleted = 0
+    deleted = checked = 0
 
     async def play(stores, turn):
-        nonlocal deleted
+        nonlocal deleted, checked
         now = utc_now()
 
         def collector(store, later):
@@ -140,14 +143,16 @@ def test_blobs_on_their_way_out_are_kept_when_a_version_names_them_again(databas
         deleted += sum(swept.deleted for swept in done[1:3])
         # Those that were named in time stay; a grace later, nothing else is on its way out.
         await collector(stores[0], 8 * GRACE).sweep()
-        await stores[0].check()
-        assert stores[0].blobs().isdisjoint(hashlib.sha256(data).hexdigest() for data in left)
+        checked = await stores[0].check(since=checked)
+        for data in left:
+            assert not await stores[0].yard.blobs.has(hashlib.sha256(data).hexdigest())
 
     async def scenario():
         async with AsyncExitStack() as stack:
-            stores = [await stack.enter_async_context(open_store(tmp_path / "home", database_url)) for _ in range(2)]
+            stores = [await stack.enter_async_context(open_store(places)) for _ in range(2)]
             for turn in range(ROUNDS // 2):
                 await play(stores, turn)
+            await stores[0].check()
 
     asyncio.run(scenario())
     assert deleted > ROUNDS // 2 * 4

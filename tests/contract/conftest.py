@@ -1,13 +1,10 @@
-"""What contract suites run on: a server that speaks S3, and registries on each engine and each store of blobs."""
+"""What contract suites run on: registries on each engine and each store of blobs, with people in them."""
 
-import importlib.util
 import itertools
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
 from skillyard.app.yard import Yard, open_yard
@@ -19,62 +16,12 @@ from skillyard.registry.skills import Skill, Visibility
 from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.write import generate_skill_md
 
-BUCKET = "yard"
-STORES = ["sqlite-disk", "postgresql-s3", *(["postgresql-disk"] if os.environ.get("SKILLYARD_SOAK") else [])]
 WHY = Why(reason="a test asked for it")
 
 
 @pytest.fixture(scope="module")
 def anyio_backend() -> str:
     return "asyncio"
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    """The address of a server that speaks S3 on this machine."""
-    if importlib.util.find_spec("moto") is None:
-        message = "moto is not installed: pip install 'moto[server]'"
-        if os.environ.get("CI") == "true":
-            pytest.fail(message)
-        pytest.skip(message)
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        yield f"http://{host}:{port}"
-    finally:
-        server.stop()
-
-
-@pytest.fixture(scope="module")
-def s3_bucket(s3: str) -> Iterator[str]:
-    """The name of a bucket there, with the environment set to reach it."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith("AWS_")]:
-            patch.delenv(name)
-        patch.setenv("AWS_ENDPOINT_URL", s3)
-        patch.setenv("AWS_ACCESS_KEY_ID", "test")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-        patch.setenv("NO_PROXY", "127.0.0.1")
-        httpx.put(f"{s3}/{BUCKET}", trust_env=False).raise_for_status()
-        yield BUCKET
-
-
-@pytest.fixture(scope="module", params=STORES)
-def yard_settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """Where one registry keeps what it keeps."""
-    engine, _, store = request.param.partition("-")
-    home = tmp_path_factory.mktemp("yard")
-    places: dict[str, Any] = {"home": home}
-    if store == "s3":
-        places["blobs_url"] = f"s3://{request.getfixturevalue('s3_bucket')}/{home.name}"
-    if engine == "sqlite":
-        yield Settings(**places)
-        return
-    with request.getfixturevalue("new_postgres_database")() as url:
-        yield Settings(**places, database_url=url)
 
 
 @pytest.fixture(scope="module")

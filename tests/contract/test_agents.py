@@ -364,5 +364,5 @@ async def test_what_was_attached_is_not_told_once_the_skill_is_private(world):
     await workbench.show(world.publisher, skill.id, Visibility.PRIVATE, why=WHY)
     told = [entry.change.action for entry in (await chronicle.entries(world.stranger)).entries]
     assert "agent.attached" not in told
-    steps = (await chronicle.feed(world.stranger, since=0)).steps
-    assert "agent.attached" not in [step.entry.change.action for step in steps if not step.lost]
+    items = (await chronicle.feed(world.stranger, since=0)).items
+    assert "agent.attached" not in [item.entry.change.action for item in items if not item.lost]

@@ -5,8 +5,8 @@ from sqlalchemy import MetaData, inspect, text
 
 from skillyard.db.base import Base, new_id
 from skillyard.db.database import Database
-from skillyard.db.migrate import migrate, migration_config, revisions
-from skillyard.errors import ConflictError, UnavailableError, UsageError
+from skillyard.db.migrate import LOCK, migrate, migration_config, revisions
+from skillyard.errors import BusyError, ConflictError, UnavailableError, UsageError
 from skillyard.history.entries import Actor, Change, Subject, Why
 from skillyard.history.service import History
 
@@ -188,6 +188,60 @@ def test_many_processes_may_open_an_empty_database_at_once(database_url):
         return numbers
 
     assert run(scenario()) == [0, 0, 0, 0]
+
+
+def test_a_database_that_is_up_to_date_opens_while_someone_writes(database_url):
+    async def scenario():
+        first = await Database.open(database_url)
+        async with first.write() as transaction:
+            History(first).record(transaction, ACTOR, CHANGE, Why())
+            second = await asyncio.wait_for(Database.open(database_url), 5)
+            during = await second.number()
+        after = await second.number()
+        await first.close()
+        await second.close()
+        return during, after
+
+    assert run(scenario()) == (0, 1)
+
+
+@pytest.mark.parametrize("same_process", [True, False], ids=["in one process", "in another"])
+def test_who_waits_too_long_for_the_pen_is_told_to_come_back(database_url, same_process):
+    async def scenario():
+        first = await Database.open(database_url, busy_seconds=0.05)
+        second = first if same_process else await Database.open(database_url, busy_seconds=0.05)
+        try:
+            async with first.write():
+                with pytest.raises(BusyError) as caught:
+                    async with second.write():
+                        pytest.fail("there are two pens")
+            async with second.write() as transaction:  # and can then
+                transaction.take_number()
+            return caught.value
+        finally:
+            await first.close()
+            await second.close()
+
+    error = run(scenario())
+    assert (error.http_status, error.code) == (503, "busy")
+    assert error.details == {"retry_after": 2}
+
+
+def test_a_migration_waits_for_one_that_is_under_way(new_postgres_database):
+    async def scenario(url):
+        database = await Database.open(url)
+        other = await Database.open(url, busy_seconds=0.05)
+        async with database._writer.begin() as connection:
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            waiting = asyncio.create_task(migrate(other._writer))
+            done, _ = await asyncio.wait([waiting], timeout=0.3)
+        await waiting
+        await database.close()
+        await other.close()
+        return done
+
+    with new_postgres_database() as url:
+        assert run(scenario(url)) == set()
 
 
 @pytest.mark.parametrize("url", ["mysql://x/y", "nonsense", "sqlite://", ""])

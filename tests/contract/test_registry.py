@@ -142,14 +142,13 @@ async def test_a_stale_edit_is_a_conflict_and_what_it_held_is_kept(world):
     assert b"Second." in lost.get("SKILL.md").data
 
 
-@pytest.mark.parametrize("kind", ["put_file", "delete_file", "replace", "delete", "show"])
+@pytest.mark.parametrize("kind", ["put_file", "delete_file", "delete", "show"])
 async def test_every_kind_of_edit_minds_its_base(world, kind):
     skill = await world.create(world.publisher, "based", *FILES)
     moved_on = await world.edit(world.publisher, skill, "Moved on.\n")
     given = {
         "put_file": (BundleFile("new.md", b"x"),),
         "delete_file": (FILES[0].path,),
-        "replace": (world.bundle("based", body="Other.\n"),),
         "delete": (),
         "show": (Visibility.PUBLIC,),
     }

@@ -106,6 +106,8 @@ class Machine(RuleBasedStateMachine):
         self.skills: list[ModelSkill] = []
         self.entries: list[ModelEntry] = []
         self.taken: dict[tuple[str, str, str], tuple[str, str]] = {}
+        self.agreed = 0
+        """The number of the last change after which all was looked at."""
 
     @initialize()
     def people_come(self):
@@ -216,14 +218,13 @@ class Machine(RuleBasedStateMachine):
     def rename(self, who, pick, name):
         if skill := self.pick(pick):
             content, principal = replace(skill.content, name=name), self.who[who]
+            text = content.bundle.get("SKILL.md")
             self.rework(
                 who,
                 skill,
                 content,
                 False,
-                lambda base: self.yard.registry.workbench.replace(
-                    principal, skill.id, content.bundle, base=base, why=WHY
-                ),
+                lambda base: self.yard.registry.workbench.put_file(principal, skill.id, text, base=base, why=WHY),
             )
 
     @rule(who=able_people, pick=picks, path=paths, data=st.sampled_from([b"", b"\0\xff", b"text\n", None]))
@@ -416,8 +417,18 @@ class Machine(RuleBasedStateMachine):
         if not hasattr(self, "who"):
             return
         assert self.run(self.yard.database.number()) == self.number
+        if self.agreed != self.number:
+            self.look()
+
+    def teardown(self):
+        """What changed without a number was not looked for; whatever it was, it shows now."""
+        if hasattr(self, "who"):
+            self.look()
+
+    def look(self):
         for who in ROLES:
             self.run(self.agree_for(who))
+        self.agreed = self.number
 
     async def agree_for(self, who):
         seen = [skill for skill in self.skills if self.may(who, skill, Role.VIEWER) is None]

@@ -74,7 +74,7 @@ async def test_a_skill_is_read_by_those_it_is_for_and_does_not_exist_for_others(
         assert await world.listing(principal, namespace=world.team) == []
         assert [entry for entry in await world.entries(None, principal) if entry.change.subject.id == skill.id] == []
         feed = await world.yard.registry.chronicle.feed(principal, since=0)
-        assert [step for step in feed.steps if step.entry.change.subject.id == skill.id] == []
+        assert [item for item in feed.items if item.entry.change.subject.id == skill.id] == []
 
 
 @pytest.mark.parametrize("action", WRITES)
@@ -133,8 +133,8 @@ async def test_what_is_hidden_again_is_gone_for_strangers_and_its_history_too(wo
     await world.edit(world.publisher, skill, "Secret.\n")
     assert await world.listing(world.stranger) == []
     assert [entry for entry in await world.entries(None, world.stranger) if entry.change.subject.kind == "skill"] == []
-    steps = (await world.yard.registry.chronicle.feed(world.stranger, since=since)).steps
-    assert [(step.entry.change.action, step.lost) for step in steps] == [("skill.visibility", True)]
+    feed = await world.yard.registry.chronicle.feed(world.stranger, since=since)
+    assert [(item.entry.change.action, item.lost) for item in feed.items] == [("skill.visibility", True)]
 
 
 async def test_a_page_shows_each_audience_in_one_order(world):
@@ -159,6 +159,32 @@ async def test_the_order_is_that_of_code_points_on_every_engine(world):
     for name in names:
         await world.create(world.editor, name)
     assert await world.listing(world.editor, limit=3) == sorted(names)
+
+
+async def test_a_page_of_large_skills_ends_early_and_goes_on(world, monkeypatch):
+    names = [f"skill-{number}" for number in range(6)]
+    for name in names:
+        await world.create(world.editor, name, body="x" * 10_000 if name != "skill-3" else "x" * 50_000)
+    shelf = world.yard.registry.shelf
+    assert len((await shelf.page(world.editor)).skills) == 6
+    monkeypatch.setattr("skillyard.registry.shelf.MAX_PAGE_BYTES", 25_000)
+    sizes, cursor = [], None
+    for _ in names:
+        page = await shelf.page(world.editor, cursor=cursor)
+        sizes.append(len(page.skills))
+        cursor = page.next
+        if cursor is None:
+            break
+    # The one that is too large by itself comes alone.
+    assert sizes == [2, 1, 1, 2]
+    assert await world.listing(world.editor) == names
+
+
+async def test_the_files_of_a_skill_count_for_the_size_of_a_page(world, monkeypatch):
+    for name in ("a", "b"):
+        await world.create(world.editor, name, *(BundleFile(f"{number}.txt", b"") for number in range(20)))
+    monkeypatch.setattr("skillyard.registry.shelf.MAX_PAGE_BYTES", 10_000)
+    assert len((await world.yard.registry.shelf.page(world.editor)).skills) == 1
 
 
 async def test_equal_names_in_many_namespaces_come_once_each(world):
@@ -243,3 +269,14 @@ async def test_listing_while_many_write_never_fails(world):
     assert len(await world.listing(world.editor)) == 20
     for names in done[20:]:
         assert names == sorted(set(names))
+
+
+async def test_a_role_is_told_to_members_only(world):
+    skill = await world.create(world.publisher, "shown", visibility=Visibility.PUBLIC)
+    for principal, said, role in (
+        (world.viewer, "yours is 'viewer'", "viewer"),
+        (world.stranger, "you have none there", None),
+    ):
+        with pytest.raises(NotAllowedError, match=said) as caught:
+            await world.edit(principal, skill, "Mine.\n")
+        assert caught.value.details == {"namespace": "team", "needed": "editor", "role": role}

@@ -37,8 +37,8 @@ async def test_undoing_a_creation_takes_the_skill_away_and_undoing_that_brings_i
 
 async def test_undoing_an_edit_brings_the_files_before_it_back(world):
     skill = await world.create(world.editor, "edited", BundleFile("data.bin", b"\0"), tags=["old"])
-    edited = await world.yard.registry.workbench.replace(
-        world.editor, skill.id, world.bundle("edited", body="New.\n", tags=["new"]), why=WHY
+    edited = await world.yard.registry.workbench.edit(
+        world.editor, skill.id, fields={"tags": ["new"]}, body="New.\n", files=(), why=WHY
     )
     undone = await world.undo(world.editor, (await world.last(skill)).number)
     now = await world.get(skill)
@@ -258,3 +258,13 @@ async def test_undoing_needs_the_right_to_make_the_change(world):
     with pytest.raises(NotFoundError):
         await world.undo(world.boss, 10**9)
     assert (await world.get(skill)).latest == "1.0.0"
+
+
+async def test_who_may_not_undo_a_change_is_told_so_even_if_it_was_undone(world):
+    skill = await world.create(world.publisher, "gone")
+    creation = await world.last(skill)
+    await world.undo(world.publisher, creation.number)
+    with pytest.raises(NotAllowedError):
+        await world.undo(world.editor, creation.number)
+    with pytest.raises(ConflictError, match="undone already"):
+        await world.undo(world.publisher, creation.number)

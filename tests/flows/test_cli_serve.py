@@ -148,3 +148,15 @@ def test_a_server_for_others_asks_for_the_token_of_the_settings(start, environme
     _, error = process.communicate(timeout=10)
     assert secret.encode() not in error
     assert b'"status": 401' in error
+
+
+@pytest.mark.parametrize(("trusted", "statuses"), [("127.0.0.0/8", {401}), ("", {401, 429})])
+def test_callers_are_told_apart_by_what_a_trusted_proxy_says(start, environment, trusted, statuses):
+    environment.update(
+        SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="a-long-and-random-text", SKILLYARD_RATE_LIMIT="60"
+    )
+    environment.update(SKILLYARD_TRUSTED_PROXIES=trusted)
+    url = f"{start('--port', '0')[0]['url']}/api/v1/me"
+    with httpx.Client(trust_env=False) as client:
+        answers = [client.get(url, headers={"x-forwarded-for": f"192.0.2.{number}"}) for number in range(30)]
+    assert {answer.status_code for answer in answers} == statuses

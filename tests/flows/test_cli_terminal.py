@@ -161,3 +161,17 @@ def test_a_registry_on_the_terminal_is_cut_asks_and_cannot_be_steered(on_termina
     assert "Delete ann/evil?" in shown
     assert "skillyard registry undo" in shown
     assert not COLOURS.search(shown)
+
+
+def test_the_history_fits_into_the_terminal_and_is_not_cut(on_terminal, tmp_path):
+    folder = tmp_path / "tree/alpha"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: alpha\ndescription: Does it.\n---\n")
+    reason = "because of this and that, " * 9
+    assert on_terminal("registry", "import", folder)[0] == 0
+    assert on_terminal("registry", "visibility", "alpha", "public", "-m", reason)[0] == 0
+    code, shown = on_terminal("registry", "history", "alpha")
+    lines = COLOURS.sub("", shown).splitlines()
+    assert (code, "…" in shown) == (0, False)
+    assert max(map(len, lines)) <= 80
+    assert reason.strip() in " ".join(line.strip() for line in lines)

@@ -49,7 +49,7 @@ def yard_server(tmp_path_factory):
     @asynccontextmanager
     async def opening():
         async with open_yard(Settings(home=home)) as yard:
-            ana = await yard.access.at_this_machine("ana")
+            ana = await yard.access.operator("ana")
             for one, visibility in [
                 (PDF, Visibility.DISCOVERABLE),
                 (NOTES, Visibility.DISCOVERABLE),

@@ -39,6 +39,19 @@ def test_a_folder_is_published_read_and_pulled(yard, folder, tmp_path):
     assert (tmp_path / "out/alpha/SKILL.md").read_bytes() == (folder / "SKILL.md").read_bytes()
 
 
+def test_a_dry_run_says_what_publishing_would_do_and_does_nothing(yard, folder):
+    planned = yard.publish(folder, dry_run=True)
+    assert (planned["dry_run"], planned["created"], planned["version"]["version"]) == (True, True, "0.1.0")
+    assert list(yard.skills()) == []
+    made = yard.publish(folder)
+    assert (made["full_name"], made["digest"]) == (planned["full_name"], planned["digest"])
+    (folder / "more.md").write_text("More.\n")
+    with pytest.raises(ConflictError, match="other content"):
+        yard.publish(folder, version="0.1.0", dry_run=True)
+    with pytest.raises(NotFoundError):
+        yard.publish(folder, namespace="strangers", dry_run=True)
+
+
 def test_one_skill_is_fetched_once(yard, folder):
     yard.publish(folder)
     one = RemoteSkill(yard, "ann/alpha")

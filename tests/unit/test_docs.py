@@ -1,5 +1,6 @@
 """The documentation is true: tables are fresh, links lead somewhere, commands exist, the code runs."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -24,6 +25,11 @@ LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TYPED = re.compile(r"^\$ (?:\S*/)?skillyard\b(.*)$", re.MULTILINE)
 MENTIONED = re.compile(r"`skillyard ((?:[a-z-]+ ?)[^`]*)`")
+CODE = sorted(ROOT.glob("src/**/*.py"))
+SAID = re.compile(r"(?<![\w/.<-])skillyard (?=[a-z-])[^`\n<]*?(?=$|[`\n<),;]|[.:]? [A-Z(][a-z]|[.:](?:\s|$))")
+"""A command in a text, up to where the sentence goes on or ends."""
+FILLED_IN = "1"
+"""What stands for the parts of a text that are filled in when it is said."""
 SKILL = "---\nname: {name}\ndescription: Compares and reads files.\n---\n\n# Do it\n"
 
 
@@ -75,6 +81,53 @@ def test_commands_that_a_page_types_could_be_run(page):
 def test_commands_that_a_page_mentions_exist(page):
     for line in MENTIONED.findall(page.read_text(encoding="utf-8")):
         check_line(line.replace("\\|", "|").split(), placeholders=True)
+
+
+def texts_in(source: str):
+    """Every text in some code, with the parts that are filled in."""
+    tree = ast.parse(source)
+    within = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else FILLED_IN for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in within:
+            yield node.value
+
+
+def commands_in(source: str):
+    """The commands that some code speaks of, and whether each is whole: something to copy, at the end of a text."""
+    for text in texts_in(source):
+        for found in SAID.finditer(text):
+            yield found[0], found.end() == len(text) and text[: found.start()].endswith(": ")
+
+
+def test_commands_that_the_code_speaks_of_exist():
+    said = [(file, *each) for file in CODE for each in commands_in(file.read_text(encoding="utf-8"))]
+    assert len(said) > 100
+    assert sum(is_whole for *_, is_whole in said) > 40
+    for file, command, is_whole in said:
+        words = command.replace(f"--scope {FILLED_IN}", "--scope read").split()[1:]
+        try:
+            check_line(words, placeholders=True)
+            if is_whole:
+                check_line(words)
+        except (SkillyardError, typer.TyperException, AssertionError) as error:
+            pytest.fail(f"{file.relative_to(ROOT)} says {command!r}: {error}")
+
+
+@pytest.mark.parametrize(
+    ("text", "commands"),
+    [
+        ("raise E(f'No {x}.', hint=f'Make it: skillyard env create {name}')", [("skillyard env create 1", True)]),
+        (
+            "'`skillyard list`, or skillyard find WORDS --new. Then'",
+            [("skillyard list", False), ("skillyard find WORDS --new", False)],
+        ),
+        ("'This is skillyard. See skillyard.lock'", []),
+    ],
+)
+def test_commands_are_found_in_code(text, commands):
+    assert list(commands_in(text)) == commands
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Final, TypeAlias
 
 from skillyard.app.yard import Yard
@@ -24,7 +25,7 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
     tasks = [
         asyncio.create_task(_every(SAVE_LAST_USED_EVERY, yard.access.save_last_used, pause)),
         asyncio.create_task(_every(SWEEP_EVERY, yard.orphans.sweep, pause)),
-        asyncio.create_task(_every(FORGET_EVERY, yard.registry.usage.sweep, pause)),
+        asyncio.create_task(_every(FORGET_EVERY, partial(_forget, yard), pause)),
         asyncio.create_task(_prepare_discovery(yard, pause)),
     ]
     try:
@@ -34,6 +35,11 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await yard.access.save_last_used()
+
+
+async def _forget(yard: Yard) -> None:
+    await yard.registry.usage.sweep()
+    await yard.refused.sweep()
 
 
 async def _prepare_discovery(yard: Yard, pause: Pause) -> None:

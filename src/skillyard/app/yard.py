@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 from skillyard.blobs.orphans import Orphans
 from skillyard.blobs.store import Blobs, open_blobs
@@ -17,6 +18,7 @@ from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
 from skillyard.registry.bundles import named_by_bundles
+from skillyard.registry.refused import RefusedContent
 from skillyard.registry.service import Registry
 
 
@@ -27,6 +29,7 @@ class Yard:
     database: Database
     blobs: Blobs
     orphans: Orphans
+    refused: RefusedContent
     history: History
     people: People
     external_people: ExternalPeople
@@ -44,12 +47,12 @@ async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
     try:
         blobs = open_blobs(settings.blobs)
         admin_token = settings.admin_token.get_secret_value() if settings.admin_token else None
-        yield _wired(database, blobs, admin_token)
+        yield _wired(database, blobs, admin_token, keep_refused=timedelta(days=settings.keep_refused_days))
     finally:
         await database.close()
 
 
-def _wired(database: Database, blobs: Blobs, admin_token: str | None) -> Yard:
+def _wired(database: Database, blobs: Blobs, admin_token: str | None, *, keep_refused: timedelta) -> Yard:
     history = History(database)
     people = People(database, history)
     Standing(database)
@@ -58,6 +61,7 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None) -> Yard:
         database=database,
         blobs=blobs,
         orphans=Orphans(database, blobs, [named_by_bundles]),
+        refused=RefusedContent(database, keep=keep_refused),
         history=history,
         people=people,
         external_people=ExternalPeople(database, history, people),

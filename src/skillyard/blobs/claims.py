@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
-from sqlalchemy import delete, select
+from sqlalchemy import bindparam, delete, select
 
 from skillyard.blobs.models import CONDEMNED, DELETING, CondemnedBlobRow
 from skillyard.blobs.store import Blobs
@@ -24,6 +24,9 @@ Pause = Callable[[float], Awaitable[None]]
 
 LEASE: Final = timedelta(minutes=10)
 """Who marked a blob as being deleted is done with it by then, or was killed."""
+_CONDEMNED: Final = select(CondemnedBlobRow.sha256, CondemnedBlobRow.state, CondemnedBlobRow.at).where(
+    CondemnedBlobRow.sha256.in_(bindparam("hashes", expanding=True))
+)
 _PAUSES: Final = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 """Seconds between tries. Two are needed when bytes are gone; more only while they are being removed."""
 
@@ -49,8 +52,7 @@ async def claim(
     clock: Clock = utc_now,
 ) -> None:
     """Keep blobs that rows of this write will name; `BlobsVanishingError` when some may not be there any more."""
-    chosen = CondemnedBlobRow.sha256.in_(set(hashes))
-    rows = (await transaction.session.scalars(select(CondemnedBlobRow).where(chosen))).all()
+    rows = (await transaction.session.execute(_CONDEMNED, {"hashes": sorted(set(hashes))})).all()
     known = put_again or {}
     # The moment must be the one that was seen: since then, someone may have removed the bytes once more.
     vanishing = [row for row in rows if row.state != CONDEMNED and known.get(row.sha256) != row.at]
@@ -59,7 +61,7 @@ async def claim(
         gone = {row.sha256: row.at for row in vanishing if row.state != DELETING or row.at <= expired}
         raise BlobsVanishingError([row.sha256 for row in vanishing], gone)
     if rows:
-        await transaction.session.execute(delete(CondemnedBlobRow).where(chosen))
+        await transaction.session.execute(delete(CondemnedBlobRow).where(CondemnedBlobRow.sha256.in_(set(hashes))))
 
 
 async def put_and_claim(

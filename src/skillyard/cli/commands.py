@@ -48,7 +48,7 @@ AGENTS: Final = (
 TOKENS: Final = (
     Entry("list", "registry_people:list_tokens", "Your tokens, without their secrets."),
     Entry("create", "registry_people:create_token", "Make a token."),
-    Entry("revoke", "registry_people:revoke_token", "End a token at once."),
+    Entry("revoke", "registry_people:revoke_token", "End a token at once, and those that were made with it."),
 )
 
 NAMESPACES: Final = (

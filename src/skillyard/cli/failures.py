@@ -53,11 +53,17 @@ def _usage_message(error: typer.TyperException) -> str:
     if described.choices:
         taken = f"one of {', '.join(str(getattr(choice, 'value', choice)) for choice in described.choices)}"
     elif described.annotation is int:
-        taken = "a whole number" if parameter.min is None else f"a whole number of at least {parameter.min}"
+        taken = f"a whole number{_range(parameter.min, parameter.max)}"
     else:
         return error.format_message()
     name = parameter.metavar if parameter.param_type_name == "argument" else max(parameter.opts, key=len)
     return f"{name} takes {taken}."
+
+
+def _range(least: int | None, most: int | None) -> str:
+    if least is not None and most is not None:
+        return f" from {least} to {most}"
+    return "" if least is None else f" of at least {least}"
 
 
 def _help_hint(error: typer.TyperException) -> str:

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,7 +39,7 @@ class Command(TyperCommand):
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
             records = [p.get_help_record(ctx) for p in self.get_params(ctx) if p.param_type_name == kind]
             # Typer adds the Python type to a name.
-            rows = [(record[0].partition(" <")[0], record[1]) for record in records if record]
+            rows = [(record[0].partition(" <")[0], _in_words(record[1])) for record in records if record]
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
@@ -78,6 +79,11 @@ class Group(TyperGroup):
             with formatter.section(section):
                 formatter.write_dl([(e.name, e.help) for e in self.entries.values() if e.section == section])
         _format_always(formatter)
+
+
+def _in_words(help_: str) -> str:
+    """A help text with the ranges of numbers as people say them."""
+    return re.sub(r"x>=(\d+)", r"at least \1", re.sub(r"(\d+)<=x<=(\d+)", r"from \1 to \2", help_))
 
 
 def _load(entry: Entry) -> "AnyCommand":

@@ -15,7 +15,7 @@ from skillyard.cli.yard import InNamespace, NewVersion, Server, Visibility, yard
 from skillyard.delivery import fetch_source, parse_source
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.source import Source, SourceKind
-from skillyard.errors import ConflictError, InputError, NotFoundError, SkillyardError, UsageError
+from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
 from skillyard.remote.client import YardClient
 from skillyard.skill.versions import Version
 
@@ -24,23 +24,30 @@ if TYPE_CHECKING:
 
 PUBLISHED: Final = "published"
 PENDING: Final = "pending"
-REJECTED: Final = "rejected"
+SHOWN: Final = "shown"
 YANKED: Final = "yanked"
 STORED: Final = "stored"
-WOULD: Final = "planned"
+PLANNED: Final = "planned"
 UNCHANGED: Final = "unchanged"
 REFUSED: Final = "refused"
 _SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _LOOKS: Final = {
     PUBLISHED: ("✓", GOOD, "published"),
-    YANKED: ("=", FAINT, "published before, and yanked"),
-    REJECTED: ("✗", BAD, "turned down in review"),
     PENDING: ("…", "yellow", "waits for someone else to approve it"),
+    SHOWN: ("✓", GOOD, "published before; its visibility is new"),
+    YANKED: ("=", FAINT, "published before, and yanked"),
     STORED: ("✓", GOOD, "stored as working copy"),
-    WOULD: ("+", GOOD, "would be published"),
+    PLANNED: ("+", GOOD, ""),
     UNCHANGED: ("=", FAINT, "unchanged"),
     REFUSED: ("✗", BAD, "refused"),
 }
+_WOULD: Final = {
+    PUBLISHED: "would be published",
+    PENDING: "would wait for someone else to approve it",
+    SHOWN: "published before; its visibility would change",
+    STORED: "would be stored as working copy",
+}
+"""What a dry run says of each status that a skill would have."""
 
 Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", help="Skill folders, archives, git or URLs.")]
 Base = Annotated[
@@ -142,12 +149,11 @@ def _send(
 def _outcomes(
     client: YardClient, skills: Sequence[FetchedSkill | RefusedSkill], options: dict[str, Any], *, dry_run: bool
 ) -> Iterator[dict[str, Any]]:
-    own = client.me()["name"] if dry_run or not options["publish"] else ""
     for skill in skills:
         try:
             if isinstance(skill, RefusedSkill):
                 raise _unfit(skill)
-            yield _planned(client, skill, options, own) if dry_run else _sent(client, skill, options, own)
+            yield _outcome(client.send(skill.bundle, skill.id, **options, dry_run=dry_run))
         except SkillyardError as error:
             if len(skills) == 1:
                 raise
@@ -174,91 +180,30 @@ def _unfit(skill: RefusedSkill) -> InputError:
     )
 
 
-def _sent(client: YardClient, skill: FetchedSkill, options: dict[str, Any], own: str) -> dict[str, Any]:
-    before = None if options["publish"] else _digest_in(client, f"{options['namespace'] or own}/{skill.name}")
-    answer = client.send(skill.bundle, skill.id, **options)
+def _outcome(answer: dict[str, Any]) -> dict[str, Any]:
     version = answer["version"]
-    if version is None:
-        status = UNCHANGED if before == skill.bundle.digest else STORED
-    elif version["state"] == REJECTED:
-        raise ConflictError(
-            f"{answer['full_name']} {version['version']} was turned down in review.",
-            hint="Change the skill, or publish it under another number: --version X.Y.Z",
-            details={"version": version["version"], "digest": version["digest"]},
-        )
-    else:
-        status = _status_of(version, created=answer["created"])
-    return {
+    status = _status_of(answer)
+    outcome = {
         "skill": answer["full_name"],
         "status": status,
         "version": version["version"] if version else None,
-        "digest": skill.bundle.digest,
+        "digest": version["digest"] if version else answer["digest"],
         "visibility": answer["visibility"],
     }
+    return {**outcome, "status": PLANNED, "would": status} if answer["dry_run"] and answer["changed"] else outcome
 
 
-def _digest_in(client: YardClient, name: str) -> str | None:
-    """The digest of the working copy that the yard has; None where it has none."""
-    try:
-        return client.skill(name)["digest"]
-    except NotFoundError:
-        return None
-
-
-def _status_of(version: dict[str, Any], *, created: bool) -> str:
-    if version["state"] in {PENDING, REJECTED}:
-        return version["state"]
-    if version["yank_reason"] is not None:
-        return YANKED
-    return PUBLISHED if created else UNCHANGED
-
-
-def _planned(client: YardClient, skill: FetchedSkill, options: dict[str, Any], own: str) -> dict[str, Any]:
-    """What sending a skill would do, as far as it can be told from here."""
-    name = f"{options['namespace'] or own}/{skill.name}"
-    try:
-        present = client.skill(name)
-        versions = client.versions(present["id"])
-    except NotFoundError:
-        present, versions = None, []
-    digest = skill.bundle.digest
-    if options["publish"]:
-        wanted = options["version"] or _stated(skill)
-        taken = next((one for one in versions if one["version"] == wanted), None)
-        if taken is not None and taken["digest"] != digest:
-            raise ConflictError(
-                f"{name!r} {wanted} is published already, with other content.",
-                hint="A version is never replaced: publish under the next number.",
-                details={"field": "version", "value": wanted, "digest": taken["digest"]},
-            )
-        same = taken if wanted else next((one for one in versions if one["digest"] == digest), None)
-        version = same["version"] if same else wanted or _next(versions)
-        status = _status_of(same, created=False) if same else WOULD
-    else:
-        version = None
-        status = UNCHANGED if present and present["digest"] == digest else WOULD
-    shown = present["visibility"] if present else "private"
-    return {
-        "skill": name,
-        "status": status,
-        "version": version,
-        "digest": digest,
-        "visibility": options["visibility"] or shown,
-    }
-
-
-def _stated(skill: FetchedSkill) -> str | None:
-    """The version that SKILL.md states, if it is one."""
-    try:
-        return str(Version.parse(skill.version))
-    except InputError:
-        return None
-
-
-def _next(versions: Sequence[dict[str, Any]]) -> str:
-    """The number that the yard would give."""
-    newest = max((Version.parse(one["version"]) for one in versions), default=None)
-    return str(newest.bump("patch")) if newest else "0.1.0"
+def _status_of(answer: dict[str, Any]) -> str:
+    version = answer["version"]
+    if version is None:
+        return STORED if answer["changed"] else UNCHANGED
+    if version["state"] == PENDING:
+        return PENDING
+    if answer["created"]:
+        return PUBLISHED
+    if answer["changed"]:
+        return SHOWN
+    return UNCHANGED if version["yank_reason"] is None else YANKED
 
 
 def _print(console: "Console", outcomes: Sequence[dict[str, Any]]) -> None:
@@ -266,7 +211,7 @@ def _print(console: "Console", outcomes: Sequence[dict[str, Any]]) -> None:
     for outcome in outcomes:
         mark, style, said = _LOOKS[outcome["status"]]
         title = styled((f"{mark} ", style), (inline(outcome["skill"]), "bold"))
-        said = outcome["error"]["message"] if "error" in outcome else said
+        said = outcome["error"]["message"] if "error" in outcome else _WOULD.get(outcome.get("would", ""), said)
         rows.append((title, outcome.get("version") or "", styled((inline(said), FAINT if mark == "=" else ""))))
     print_rows(console, rows, cut=False)
     for outcome in outcomes:

@@ -19,7 +19,9 @@ from skillyard.skill.archive import read_archive
 from skillyard.skill.formatter import ShownSkill, SkillFormatter
 
 DRAFT: Final = "draft"
-"""Shown for a skill of which nothing was published: its working copy counts."""
+"""Shown where the working copy is what is shipped."""
+UNPUBLISHED: Final = "unpublished"
+"""Shown in the place of the version for a skill that ships none: all wait, are yanked, or never were."""
 
 
 def list_skills(
@@ -41,7 +43,7 @@ def list_skills(
     rows = [
         (
             styled((inline(skill["full_name"]), "bold")),
-            skill["latest"] or DRAFT,
+            skill["latest"] or UNPUBLISHED,
             skill["visibility"],
             one_line(skill["description"]),
         )
@@ -124,7 +126,10 @@ def pull(
     return Answer(
         document={"dry_run": dry_run, "pulled": [one.as_dict() for one in plan]},
         text=lambda console: print_rows(console, rows, cut=False),
-        remarks=["Nothing was changed (--dry-run)."] if dry_run else [],
+        remarks=[
+            *(f"Warning: {one.warning}" for one in plan if one.warning),
+            *(["Nothing was changed (--dry-run)."] if dry_run else []),
+        ],
     )
 
 

@@ -1,6 +1,6 @@
 """`skillyard registry`: what happened, undoing it, and how skills hang together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,8 +8,10 @@ import typer
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.text import BAD, FAINT, count, print_rows, styled
+from skillyard.cli.text import BAD, FAINT, count, hanging, print_rows, styled
 from skillyard.cli.yard import OfNamespace, Server, Why, yard_client
+from skillyard.history.entries import MAX_ENTRIES
+from skillyard.usage.events import MAX_DAYS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,14 +22,19 @@ MaybeName = Annotated[str | None, typer.Argument(metavar="NAME", help="Only this
 def history(
     name: MaybeName = None,
     *,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="At most so many.")] = 30,
-    before: Annotated[int | None, typer.Option("--before", metavar="NUMBER", help="Only entries before this.")] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=MAX_ENTRIES, help="At most so many.")
+    ] = 30,
+    before: Annotated[
+        int | None, typer.Option("--before", metavar="NUMBER", min=1, help="Only entries before this.")
+    ] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Every change: who, when, why.
 
-    The newest comes first; attempts that were refused are told too.
+    The newest comes first; attempts that were refused are told too (✗). By its name also a skill that was deleted
+    is found.
     """
     with yard_client(server, token) as client:
         entries = client.history(skill=name, before=before, limit=limit)
@@ -39,7 +46,7 @@ def history(
 
 
 def undo(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The entry's number, as `history` shows it.")],
+    number: Annotated[int, typer.Argument(metavar="NUMBER", min=1, help="The entry's number, as `history` shows it.")],
     *,
     reason: Why = "",
     server: Server = None,
@@ -76,7 +83,7 @@ def graph(
 def usage(
     name: MaybeName = None,
     *,
-    days: Annotated[int, typer.Option("--days", metavar="NUMBER", min=1, help="So many days back.")] = 30,
+    days: Annotated[int, typer.Option("--days", metavar="NUMBER", min=1, max=MAX_DAYS, help="So many days back.")] = 30,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -97,29 +104,41 @@ def usage(
 
 
 def _print_entries(console: "Console", entries: Sequence[dict[str, Any]]) -> None:
-    rows = [
-        (
-            styled((str(entry["number"]), "bold")),
-            entry["at"][:16].replace("T", " "),
-            inline(entry["actor"]["name"]),
-            styled((entry["action"], "" if entry["outcome"] == "done" else BAD)),
-            inline(entry["subject"]["label"]),
-            one_line(_remark(entry)),
+    """One line for each entry, and below it why, or why not; a list would leave no room for either."""
+    number = max((len(str(entry["number"])) for entry in entries), default=0)
+    actor = max((len(inline(entry["actor"]["name"])) for entry in entries), default=0)
+    indent = " " * (number + 4)
+    for entry in entries:
+        refused = entry["outcome"] != "done"
+        line = styled(
+            ("✗ " if refused else "  ", BAD),
+            (f"{entry['number']:>{number}}", "bold"),
+            (f"  {entry['at'][:16].replace('T', ' ')}  {inline(entry['actor']['name']):<{actor}}  ", FAINT),
+            (f"{entry['action']}{' refused' if refused else ''}  ", BAD if refused else ""),
+            (inline(entry["subject"]["label"]), "bold"),
+            inline("".join(f"  {part}" for part in _facts(entry))),
         )
-        for entry in entries
-    ]
-    print_rows(console, rows)
+        console.print(line, soft_wrap=True)
+        for remark in _remarks(entry):
+            console.print(styled(indent, hanging(console, one_line(remark), indent)), soft_wrap=True)
 
 
-def _remark(entry: dict[str, Any]) -> str:
-    parts = [entry["reason"]]
-    if entry["outcome"] != "done":
-        parts.append(f"refused: {entry['error']['message']}")
+def _facts(entry: dict[str, Any]) -> list[str]:
+    """What an entry is about beside its subject: which version, which tag, who may see it now, which member."""
+    after: dict[str, Any] = entry["after"] or {}
+    named = [str(after[key]) for key in ("skill", "tag", "version", "visibility", "person", "role") if after.get(key)]
+    return [*named, after["state"]] if after.get("state") not in {None, "published"} else named
+
+
+def _remarks(entry: dict[str, Any]) -> Iterator[str]:
+    if entry["reason"]:
+        yield entry["reason"]
+    if entry["error"] is not None:
+        yield entry["error"]["message"]
     if entry["undoes"] is not None:
-        parts.append(f"undoes {entry['undoes']}")
+        yield f"undoes {entry['undoes']}"
     if entry["undone_by"] is not None:
-        parts.append(f"undone by {entry['undone_by']}")
-    return "; ".join(part for part in parts if part)
+        yield f"undone by {entry['undone_by']}"
 
 
 def _print_graph(console: "Console", found: dict[str, Any]) -> None:

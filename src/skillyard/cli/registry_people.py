@@ -9,7 +9,9 @@ from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import print_rows, styled
 from skillyard.cli.yard import Server, Why, yard_client
-from skillyard.errors import UsageError
+from skillyard.errors import InputError, UsageError
+from skillyard.identity.directory import MAX_TOKEN_DAYS
+from skillyard.identity.policy import Policy
 
 _ANY: Final = "any"
 """How a list that sets no limit is written."""
@@ -37,7 +39,8 @@ def create_token(
         typer.Option("--scope", metavar="SCOPE", help="What it may do at most: read, write, publish or admin."),
     ] = "read",
     days: Annotated[
-        int | None, typer.Option("--days", metavar="NUMBER", min=1, help="It ends after so many days.")
+        int | None,
+        typer.Option("--days", metavar="NUMBER", min=1, max=MAX_TOKEN_DAYS, help="It ends after so many days."),
     ] = None,
     person: Annotated[
         str | None, typer.Option("--person", metavar="NAME", help="Whose; without it, yours. Others' need an admin.")
@@ -56,11 +59,20 @@ def create_token(
     )
 
 
-def list_tokens(*, server: Server = None, token: Token = None) -> Answer:
+def list_tokens(
+    *,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Those of the whole tenant; for its admins.")] = False,
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
     """Your tokens, without their secrets."""
     with yard_client(server, token) as client:
-        found = client.people.tokens()
-    rows = [(one["id"], one["label"], one["scope"], _life(one), _used(one)) for one in found]
+        found = client.people.tokens(everyone=everyone)
+    whose = [(inline(one["person"]),) if everyone else () for one in found]
+    rows = [
+        (one["id"], *person, inline(one["label"]), one["scope"], _life(one), _used(one))
+        for one, person in zip(found, whose, strict=True)
+    ]
     return Answer(
         document={"tokens": found},
         text=lambda console: print_rows(console, rows, cut=False),
@@ -71,13 +83,14 @@ def list_tokens(*, server: Server = None, token: Token = None) -> Answer:
 def revoke_token(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as `tokens list` shows it.")],
     *,
+    keep_made: Annotated[bool, typer.Option("--keep-made", help="Leave the tokens that were made with it.")] = False,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """End a token at once."""
+    """End a token at once, and those that were made with it."""
     with yard_client(server, token) as client:
-        done = client.people.revoke_token(token_id, reason=reason)
+        done = client.people.revoke_token(token_id, keep_made=keep_made, reason=reason)
     return Answer(document=done, text=lambda console: console.print(f"Revoked the token {inline(done['label'])}."))
 
 
@@ -213,13 +226,23 @@ def _rule(text: str, present: dict[str, Any]) -> tuple[str, Any]:
         raise UsageError(
             f"{text!r} is no rule.", hint=f"Write RULE=VALUE, where the rule is one of: {', '.join(present)}."
         )
-    if isinstance(present[key], bool):
-        return key, {"true": True, "false": False}.get(value, value)
-    if isinstance(present[key], int):
-        return key, int(value) if value.isdecimal() else value
-    if isinstance(present[key], list):
-        return key, [] if value == _ANY else [part for part in value.split(",") if part]
-    return key, value
+    typed = _typed(value, present[key])
+    try:
+        Policy.read({key: typed})
+    except InputError as error:
+        hint = f"Use {_ANY}, or endings such as .md,.py." if isinstance(typed, list) else error.hint
+        raise UsageError(f"{key} cannot be {value!r}.", hint=hint) from None
+    return key, typed
+
+
+def _typed(value: str, like: Any) -> Any:  # noqa: ANN401 -- any JSON
+    if isinstance(like, bool):
+        return {"true": True, "false": False}.get(value, value)
+    if isinstance(like, int):
+        return int(value) if value.isdecimal() else value
+    if isinstance(like, list):
+        return [] if value == _ANY else [part for part in value.split(",") if part]
+    return value
 
 
 def _written(value: Any) -> str:  # noqa: ANN401 -- any JSON

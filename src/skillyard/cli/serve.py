@@ -47,7 +47,7 @@ def serve(
             configure_logging()
         app = Opened(lambda: serving(settings, library, ready=ready))
         try:
-            run(app, listener, local=local, stopping=app.stop)
+            run(app, listener, local=local, proxies=() if local else settings.trusted_proxies, stopping=app.stop)
         finally:
             if app.failure is not None:  # uvicorn would only end the process
                 raise app.failure

@@ -1,5 +1,6 @@
 """Every setting, its meaning, its limits and its default."""
 
+import ipaddress
 import os
 import re
 from pathlib import Path
@@ -62,6 +63,12 @@ class Settings(BaseSettings):
     rate_limit: int = Field(
         default=1200, ge=0, description="Requests that a token may make in a minute; 0 sets no limit."
     )
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(), description="Addresses or networks of proxies whose word on who is calling is taken."
+    )
+    keep_refused_days: int = Field(
+        default=30, ge=1, le=3650, description="Days for which files are kept that were sent and refused."
+    )
 
     oidc_issuer: str | None = Field(
         default=None, min_length=1, description="The identity provider that people may sign in with, by its address."
@@ -102,10 +109,17 @@ class Settings(BaseSettings):
     def _split_roots(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return split_roots(value) if isinstance(value, str) else value
 
-    @field_validator("oidc_admins", "oidc_domains", mode="before")
+    @field_validator("oidc_admins", "oidc_domains", "trusted_proxies", mode="before")
     @classmethod
     def _split_list(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return tuple(part for part in re.split(r"[\s,]+", value) if part) if isinstance(value, str) else value
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _networks(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for address in value:
+            ipaddress.ip_network(address)
+        return value
 
     @field_validator("home", "document_root", "roots")
     @classmethod

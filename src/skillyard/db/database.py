@@ -5,43 +5,49 @@ import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from sqlalchemy import URL
 from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.counter import Counter, open_counter
-from skillyard.db.engine import SQLITE, database_url, make_engines, prepare_file
-from skillyard.db.migrate import migrate
+from skillyard.db.engine import BUSY_SECONDS, SQLITE, database_url, make_engines, prepare_file
+from skillyard.db.migrate import is_current, migrate
 from skillyard.db.transaction import Hook, Transaction
-from skillyard.errors import StoreUnavailableError
+from skillyard.errors import BusyError, StoreUnavailableError, UnavailableError
+
+_RETRY_AFTER: Final = 2
+_LOCK_NOT_AVAILABLE: Final = "55P03"
 
 
 class Database:
     """Open one with `Database.open`; it belongs to the event loop that opened it."""
 
-    def __init__(self, url: URL) -> None:
+    def __init__(self, url: URL, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = url
         self.after_begin: list[Hook] = []
         """What is asked before anything is changed; an error keeps it from being changed."""
         self.before_commit: list[Hook] = []
         """What is added to every write, last: it is kept together with the change or not at all."""
-        self._writer, self._reader = make_engines(url)
+        self._writer, self._reader = make_engines(url, busy_seconds=busy_seconds)
+        self._busy_seconds = busy_seconds
         self._pen = asyncio.Lock()
         self._waiting: set[asyncio.Future[None]] = set()
         self._counter: Counter | None = None
 
     @classmethod
-    async def open(cls, url: str) -> Self:
-        """Connect and bring the tables up to date."""
+    async def open(cls, url: str, *, busy_seconds: float = BUSY_SECONDS) -> Self:
+        """Connect and bring the tables up to date. Who wants to write and has to wait longer gets `BusyError`."""
         parsed = database_url(url)
         is_file = parsed.get_backend_name() == SQLITE
-        database = cls(parsed)
+        database = cls(parsed, busy_seconds=busy_seconds)
         try:
             if is_file:
                 await asyncio.to_thread(prepare_file, Path(str(parsed.database)))
-            await migrate(database._writer)
+            if not await is_current(database._reader):
+                await migrate(database._writer)
             database._counter = open_counter(parsed)
         except BaseException as error:
             await database.close()
@@ -64,6 +70,8 @@ class Database:
                 yield session
         except (OperationalError, InterfaceError) as error:
             raise self._unreachable(error) from error
+        except PoolTimeoutError as error:
+            raise _busy("read") from error
 
     @asynccontextmanager
     async def write(self, *, bookkeeping: bool = False) -> AsyncGenerator[Transaction]:
@@ -73,7 +81,7 @@ class Database:
         `bookkeeping` is what the yard notes for itself, whoever asked: nobody's rights are looked at.
         """
         try:
-            async with self._pen, AsyncSession(self._writer, expire_on_commit=False) as session:
+            async with self._turn(), AsyncSession(self._writer, expire_on_commit=False) as session:
                 transaction = Transaction(session, self.before_commit)
                 await transaction.begin()
                 for hook in () if bookkeeping else self.after_begin:
@@ -86,6 +94,19 @@ class Database:
             for waiter in self._waiting:
                 if not waiter.done():
                     waiter.set_result(None)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncGenerator[None]:
+        """The only pen of this process, waited for but not without end."""
+        try:
+            async with asyncio.timeout(self._busy_seconds):
+                await self._pen.acquire()
+        except TimeoutError as error:
+            raise _busy("write") from error
+        try:
+            yield
+        finally:
+            self._pen.release()
 
     async def number(self) -> int:
         """The number of the last committed change, by whichever process."""
@@ -109,7 +130,9 @@ class Database:
             finally:
                 self._waiting.discard(waiter)
 
-    def _unreachable(self, error: Exception) -> StoreUnavailableError:
+    def _unreachable(self, error: Exception) -> UnavailableError:
+        if _is_locked(getattr(error, "orig", None)):
+            return _busy("write")
         place = self.url.render_as_string(hide_password=True)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         return StoreUnavailableError(
@@ -117,3 +140,18 @@ class Database:
             hint="Check SKILLYARD_DATABASE_URL and that the database runs: skillyard doctor",
             details={"database": place},
         )
+
+
+def _is_locked(error: BaseException | None) -> bool:
+    """Whether a driver says that another process held the pen for too long."""
+    # The last byte of SQLite's codes is the kind, whatever the reason.
+    locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+    return locked or getattr(error, "sqlstate", None) == _LOCK_NOT_AVAILABLE
+
+
+def _busy(wish: str) -> BusyError:
+    return BusyError(
+        f"Too many want to {wish} at once.",
+        hint=f"Try again in {_RETRY_AFTER} s.",
+        details={"retry_after": _RETRY_AFTER},
+    )

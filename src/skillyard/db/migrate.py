@@ -3,16 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from skillyard.db.revision import revision_of
 from skillyard.errors import ConflictError
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
-_LOCK: Final = 0x5C111A2D
+LOCK: Final = 0x5C111A2D
 """The PostgreSQL advisory lock that one process holds while it migrates."""
 
 
@@ -21,11 +22,18 @@ def revisions() -> list[str]:
     return sorted(path.name.partition("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
+async def is_current(engine: AsyncEngine) -> bool:
+    """Whether there is nothing to migrate: a look that waits for nobody who writes."""
+    async with engine.connect() as connection:
+        return await connection.run_sync(revision_of) == revisions()[-1]
+
+
 async def migrate(engine: AsyncEngine, revision: str | None = None) -> None:
-    """Upgrade to a revision, else to the newest; what is up to date already costs one query."""
+    """Upgrade to a revision, else to the newest, unless someone else did so meanwhile."""
     async with engine.begin() as connection:
         if connection.dialect.name == "postgresql":
-            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+            await connection.execute(text("SET LOCAL lock_timeout = 0"))  # a migration may take its time
+            await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
         await connection.run_sync(_upgrade, revision or revisions()[-1])
 
 
@@ -38,7 +46,7 @@ def migration_config() -> "Config":
 
 
 def _upgrade(connection: Connection, revision: str) -> None:
-    present = _present(connection)
+    present = revision_of(connection)
     if present == revision:
         return
     known = revisions()
@@ -53,9 +61,3 @@ def _upgrade(connection: Connection, revision: str) -> None:
     config = migration_config()
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
-
-
-def _present(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
-        return None
-    return connection.scalar(text("SELECT version_num FROM alembic_version"))

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import URL, create_engine, inspect, text
+from sqlalchemy import URL, Connection, create_engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
@@ -22,13 +22,18 @@ def present_revision(address: str) -> str | None:
     engine = create_engine(_read_only(url) if is_file else url, poolclass=NullPool, connect_args=_patience(is_file))
     try:
         with engine.connect() as connection:
-            if not inspect(connection).has_table("alembic_version"):
-                return None
-            return connection.scalar(text("SELECT version_num FROM alembic_version"))
+            return revision_of(connection)
     except (SQLAlchemyError, UnicodeDecodeError) as error:
         place = url.render_as_string(hide_password=True)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise UnavailableError(f"The database {place} did not answer: {cause}.", details={"database": place}) from error
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The same by a connection that is open already."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    return connection.scalar(text("SELECT version_num FROM alembic_version"))
 
 
 def _read_only(url: URL) -> URL:

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+MAX_ENTRIES: Final = 200
+"""Entries that are told at once."""
 
 
 class Outcome(StrEnum):

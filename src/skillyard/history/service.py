@@ -14,7 +14,7 @@ from skillyard.history.store import add_entry, entries_after, get_entry, mark_un
 Step: TypeAlias = Callable[[Transaction], Awaitable[Change]]
 """Takes one change back within a transaction and answers with the change that this is.
 
-It raises ConflictError where the subject has moved on since.
+It raises `moved_on` where the subject has changed since.
 """
 Undo: TypeAlias = Callable[[Entry], Awaitable[Step]]
 """Prepares to take a change back: fetches what a transaction must not wait for."""
@@ -101,6 +101,15 @@ class History:
             examined = await entries_after(session, since, limit=min(limit, _WINDOW))
         seen = tuple(entry for entry in examined if entry.done and _concerns(entry, audiences))
         return FeedPage(entries=seen, next=examined[-1].number if examined else since)
+
+
+def moved_on(entry: Entry) -> ConflictError:
+    """The answer to an undo that would take back more than its entry."""
+    return ConflictError(
+        f"{entry.change.subject.label!r} has changed since entry {entry.number}.",
+        hint="Undo the later changes first.",
+        details={"number": entry.number},
+    )
 
 
 def _concerns(entry: Entry, audiences: Collection[str]) -> bool:

@@ -23,32 +23,31 @@ def add_entry(
 ) -> int:
     """Write one entry; its number is the change's."""
     number = transaction.take_number()
-    transaction.session.add(
-        EntryRow(
-            number=number,
-            tenant_id=actor.tenant_id,
-            at=at,
-            actor_id=actor.id,
-            actor=actor.name,
-            action=change.action,
-            outcome=Outcome.REFUSED if error else Outcome.DONE,
-            subject_kind=change.subject.kind,
-            subject_id=change.subject.id,
-            subject=change.subject.label,
-            audience=change.subject.audience,
-            audience_before=change.audience_before,
-            reason=why.reason,
-            feedback=why.feedback,
-            before=_plain(change.before),
-            after=_plain(change.after),
-            digest_before=change.digest_before,
-            digest_after=change.digest_after,
-            error=error,
-            undoes=change.undoes,
-            undone_by=None,
-            request_id=why.request_id,
-        )
-    )
+    row = {
+        "number": number,
+        "tenant_id": actor.tenant_id,
+        "at": at,
+        "actor_id": actor.id,
+        "actor": actor.name,
+        "action": change.action,
+        "outcome": Outcome.REFUSED if error else Outcome.DONE,
+        "subject_kind": change.subject.kind,
+        "subject_id": change.subject.id,
+        "subject": change.subject.label,
+        "audience": change.subject.audience,
+        "audience_before": change.audience_before,
+        "reason": why.reason,
+        "feedback": why.feedback,
+        "before": _plain(change.before),
+        "after": _plain(change.after),
+        "digest_before": change.digest_before,
+        "digest_after": change.digest_after,
+        "error": error,
+        "undoes": change.undoes,
+        "undone_by": None,
+        "request_id": why.request_id,
+    }
+    transaction.insert_last(EntryRow, row)
     return number
 
 

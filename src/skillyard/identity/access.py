@@ -16,7 +16,7 @@ from skillyard.identity.directory import Person
 from skillyard.identity.models import TokenRow
 from skillyard.identity.people import People
 from skillyard.identity.principals import Principal, Scope
-from skillyard.identity.store import roles_of, token_with_hash
+from skillyard.identity.store import principal_of, token_with_hash
 from skillyard.identity.tokens import hash_of
 
 OPERATOR: Final = "admin"
@@ -61,24 +61,14 @@ class Access:
         """The number of the last change: rights are as they were then, or later."""
         return await self._database.number()
 
-    async def of_person(self, person: Person, *, scope: Scope = Scope.ADMIN, operator: bool = False) -> Principal:
+    async def of_person(self, person: Person, *, scope: Scope = Scope.ADMIN) -> Principal:
         """A person with all their rights, whom something else than a token vouches for."""
         async with self._database.read() as session:
-            roles = await roles_of(session, person.id)
-        return Principal(
-            person_id=person.id,
-            name=person.name,
-            tenant_id=person.tenant_id,
-            scope=scope,
-            admin=person.admin,
-            operator=operator,
-            roles=roles,
-        )
+            return await principal_of(session, person, scope=scope)
 
-    async def at_this_machine(self, name: str) -> Principal:
-        """The person who runs the yard: its administrator and operator, whoever else has a say in the tenant."""
-        admission = await self._remembered(f"machine:{name}", lambda: self._operator(name))
-        return admission.principal
+    async def operator(self, name: str = OPERATOR) -> Principal:
+        """Whoever runs the yard, under that name; they administer the tenant, whoever else has a say in it."""
+        return (await self._remembered(f"operator:{name}", lambda: self._admit_operator(name))).principal
 
     async def save_last_used(self) -> None:
         """Write down when tokens were last used; called now and then, since a read should not cost a write."""
@@ -92,32 +82,25 @@ class Access:
 
     async def _admit(self, key: str) -> Admission:
         if self._admin_hash is not None and hmac.compare_digest(key, self._admin_hash):
-            return await self._operator(OPERATOR)
+            return await self._admit_operator(OPERATOR)
         async with self._database.read() as session:
             found = await token_with_hash(session, key)
-            roles = await roles_of(session, found[1].id) if found else {}
-        if found is None:
-            raise _refusal()
-        token, person = found
-        if token.revoked_at is not None or person.disabled_at is not None:
-            raise _refusal()
-        principal = Principal(
-            person_id=person.id,
-            name=person.name,
-            tenant_id=person.tenant_id,
-            scope=token.scope,
-            admin=person.admin,
-            roles=roles,
-            token_id=token.id,
-        )
+            if found is None:
+                raise _refusal()
+            token, person = found
+            if token.revoked_at is not None or person.disabled_at is not None:
+                raise _refusal()
+            principal = await principal_of(session, person, scope=token.scope, token_id=token.id)
         return Admission(principal=principal, until=token.expires_at)
 
-    async def _operator(self, name: str) -> Admission:
+    async def _admit_operator(self, name: str) -> Admission:
         person = self._operators.get(name)
         if person is None:
             tenant = await self._people.ensure_tenant()
             person = self._operators[name] = await self._people.ensure_person(tenant, name, admin=True)
-        return Admission(principal=await self.of_person(replace(person, admin=True), operator=True))
+        async with self._database.read() as session:
+            everything = replace(person, admin=True)
+            return Admission(principal=await principal_of(session, everything, scope=Scope.ADMIN, operator=True))
 
     async def _remembered(self, key: str, admit: Callable[[], Awaitable[Admission]]) -> Admission:
         # Read first: a change that comes between makes the answer younger than its number, and so looked up again.

@@ -14,9 +14,8 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, InputError, LimitError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Change, Entry, Subject, Why
-from skillyard.history.service import History, Step
+from skillyard.history.service import History, Step, moved_on
 from skillyard.identity.models import AgentRow
-from skillyard.identity.namespaces import moved_on
 from skillyard.identity.principals import Principal, Scope, tenant_audience
 from skillyard.skill.names import hidden_characters
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from skillyard.history.entries import Subject
 from skillyard.identity.policy import Policy
@@ -13,6 +14,9 @@ from skillyard.identity.principals import (
     namespace_audience,
     person_audience,
 )
+
+MAX_TOKEN_DAYS: Final = 3_650
+"""The longest life that a token can be given."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +77,8 @@ class Token:
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
+    parent_id: str | None
+    """The token it was made with, and ends with."""
 
     @property
     def subject(self) -> Subject:

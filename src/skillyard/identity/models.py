@@ -60,7 +60,7 @@ class TokenRow(Base):
     """A key to the API. Only a hash of it is kept."""
 
     __tablename__ = "tokens"
-    __table_args__ = (Index("ix_tokens_person_id", "person_id"),)
+    __table_args__ = (Index("ix_tokens_person_id", "person_id"), Index("ix_tokens_parent_id", "parent_id"))
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
     person_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
@@ -71,6 +71,8 @@ class TokenRow(Base):
     expires_at: Mapped[datetime | None] = mapped_column(UtcTime)
     last_used_at: Mapped[datetime | None] = mapped_column(UtcTime)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcTime)
+    parent_id: Mapped[str | None] = mapped_column(ForeignKey("tokens.id"))
+    """The token it was made with, if it was made with one."""
 
 
 class SessionRow(Base):

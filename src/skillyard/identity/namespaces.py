@@ -12,7 +12,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Change, Entry, Why
-from skillyard.history.service import History, Step
+from skillyard.history.service import History, Step, moved_on
 from skillyard.identity.directory import Member, Namespace
 from skillyard.identity.models import MemberRow, NamespaceRow
 from skillyard.identity.people import require_name
@@ -220,10 +220,12 @@ def require_role(principal: Principal, namespace: Namespace, role: Role, scope: 
     principal.require_scope(scope)
     held = role_held(principal, namespace)
     if not held.covers(role):
+        is_member = principal.role_in(namespace.id) is not None
         raise NotAllowedError(
-            f"This needs the role '{role}' in {namespace.name!r}; yours is '{held}'.",
+            f"This needs the role '{role}' in {namespace.name!r}; "
+            + (f"yours is '{held}'." if is_member else "you have none there."),
             hint="Ask one of its administrators.",
-            details={"namespace": namespace.name, "needed": role.value, "role": held.value},
+            details={"namespace": namespace.name, "needed": role.value, "role": held.value if is_member else None},
         )
 
 
@@ -232,15 +234,6 @@ def no_namespace(name: str) -> NotFoundError:
         f"There is no namespace {name!r}, or not for you.",
         hint="List yours: skillyard registry namespaces list",
         details={"field": "namespace", "value": name},
-    )
-
-
-def moved_on(entry: Entry) -> ConflictError:
-    """The answer to an undo that would take back more than its entry."""
-    return ConflictError(
-        f"{entry.change.subject.label!r} has changed since entry {entry.number}.",
-        hint="Undo the later changes first.",
-        details={"number": entry.number},
     )
 
 

@@ -16,11 +16,11 @@ from skillyard.db.database import Database
 from skillyard.errors import NotAllowedError, UnauthenticatedError
 from skillyard.history.entries import Actor, Change, Subject, Why
 from skillyard.history.service import History
-from skillyard.identity.access import OPERATOR, Access, Admission
+from skillyard.identity.access import Access, Admission
 from skillyard.identity.directory import Person
 from skillyard.identity.models import PersonRow, SessionRow, TokenRow
 from skillyard.identity.principals import Principal, Scope, person_audience
-from skillyard.identity.store import person_of, roles_of
+from skillyard.identity.store import person_of, principal_of
 from skillyard.identity.tokens import hash_of
 
 IDLE: Final = timedelta(hours=12)
@@ -148,25 +148,15 @@ class Sessions:
             found = await _find(session, hash_of(secret))
             if found is None or not self._good(found):
                 raise _refusal()
-            roles = await roles_of(session, found.person.id)
+            principal = await principal_of(session, found.person, scope=found.scope, token_id=found.token_id)
         if found.operator_proof is not None:
             principal = await self._operator(secret, found.operator_proof)
-        else:
-            principal = Principal(
-                person_id=found.person.id,
-                name=found.person.name,
-                tenant_id=found.person.tenant_id,
-                scope=found.scope,
-                admin=found.person.admin,
-                roles=roles,
-                token_id=found.token_id,
-            )
         return found, Admission(principal=principal, until=found.until)
 
     async def _operator(self, secret: str, proof: str) -> Principal:
         if self._admin_hash is None or not hmac.compare_digest(_proof(secret, self._admin_hash), proof):
             raise _refusal()
-        return await self._access.at_this_machine(OPERATOR)
+        return await self._access.operator()
 
     def _good(self, found: _Found) -> bool:
         ended = found.revoked or found.token_revoked or found.person.disabled_at is not None

@@ -2,14 +2,21 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import bindparam, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.identity.directory import Member, Namespace, Person, Tenant, Token
 from skillyard.identity.models import MemberRow, NamespaceRow, PersonRow, TenantRow, TokenRow
 from skillyard.identity.policy import Policy
-from skillyard.identity.principals import NamespaceKind, Role, Scope
+from skillyard.identity.principals import NamespaceKind, Principal, Role, Scope
+
+# Every request asks these: to make a statement costs more than to carry it out.
+_ROLES: Final = select(MemberRow.namespace_id, MemberRow.role).where(MemberRow.person_id == bindparam("person"))
+_NAMESPACE: Final = select(NamespaceRow).where(
+    NamespaceRow.tenant_id == bindparam("tenant"), NamespaceRow.name == bindparam("name")
+)
 
 
 async def tenant_named(session: AsyncSession, name: str) -> Tenant | None:
@@ -38,13 +45,28 @@ async def people_of(session: AsyncSession, tenant_id: str) -> list[Person]:
 
 
 async def roles_of(session: AsyncSession, person_id: str) -> dict[str, Role]:
-    query = select(MemberRow.namespace_id, MemberRow.role).where(MemberRow.person_id == person_id)
-    return {namespace_id: Role(role) for namespace_id, role in await session.execute(query)}
+    found = await session.execute(_ROLES, {"person": person_id})
+    return {namespace_id: Role(role) for namespace_id, role in found}
+
+
+async def principal_of(
+    session: AsyncSession, person: Person, *, scope: Scope, operator: bool = False, token_id: str | None = None
+) -> Principal:
+    """A person as they act now, with the roles they have and no more than a scope allows."""
+    return Principal(
+        person_id=person.id,
+        name=person.name,
+        tenant_id=person.tenant_id,
+        scope=scope,
+        admin=person.admin,
+        operator=operator,
+        roles=await roles_of(session, person.id),
+        token_id=token_id,
+    )
 
 
 async def namespace_named(session: AsyncSession, tenant_id: str, name: str) -> Namespace | None:
-    query = select(NamespaceRow).where(NamespaceRow.tenant_id == tenant_id, NamespaceRow.name == name)
-    row = await session.scalar(query)
+    row = await session.scalar(_NAMESPACE, {"tenant": tenant_id, "name": name})
     return row and namespace_of(row)
 
 
@@ -99,6 +121,17 @@ async def token_with_id(session: AsyncSession, tenant_id: str, token_id: str) ->
     return token_of(found[0], found[1]) if found else None
 
 
+async def tokens_made_with(session: AsyncSession, token_id: str) -> list[Token]:
+    """Those that were made with a token, with one of these, and so on; also those that have ended."""
+    made = select(TokenRow.id).where(TokenRow.parent_id == token_id).cte(recursive=True)
+    made = made.union(select(TokenRow.id).where(TokenRow.parent_id == made.c.id))
+    query = select(TokenRow, PersonRow).join(PersonRow, PersonRow.id == TokenRow.person_id)
+    found = await session.execute(
+        query.where(TokenRow.id.in_(select(made.c.id))).order_by(TokenRow.created_at, TokenRow.id)
+    )
+    return [token_of(token, person) for token, person in found]
+
+
 async def any_token(session: AsyncSession, *, at: datetime) -> bool:
     """Whether there is a token that is good at that moment."""
     good = or_(TokenRow.expires_at.is_(None), TokenRow.expires_at > at)
@@ -150,4 +183,5 @@ def token_of(row: TokenRow, person: PersonRow) -> Token:
         expires_at=row.expires_at,
         last_used_at=row.last_used_at,
         revoked_at=row.revoked_at,
+        parent_id=row.parent_id,
     )

@@ -13,10 +13,9 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import NotFoundError
 from skillyard.history.entries import Change, Entry, Subject, Why
-from skillyard.history.service import History, Step
+from skillyard.history.service import History, Step, moved_on
 from skillyard.identity.agents import Agent, agent_subject, agent_with_id, require_agent, require_agent_rights
 from skillyard.identity.models import NamespaceRow
-from skillyard.identity.namespaces import moved_on
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.attachment_models import EVERY_AGENT, AttachmentRow
 from skillyard.registry.dependencies import Offer
@@ -116,7 +115,7 @@ class Attachments:
             if change.before == change.after:
                 raise NotFoundError(
                     f"{found.full_name!r} is not attached to {_label(agent)!r}.",
-                    hint="List what is: skillyard registry agents show ID",
+                    hint="List what is: skillyard registry agents skills ID",
                     details={"skill": found.full_name},
                 )
             self._history.record(transaction, principal.actor, change, why)

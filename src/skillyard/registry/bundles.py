@@ -1,10 +1,11 @@
 """Bundles in the store: their bytes in blobs, the list of their files in the database."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Final, TypeVar
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.blobs.claims import put_and_claim
@@ -17,6 +18,7 @@ from skillyard.registry.models import BundleFileRow, BundleRow
 from skillyard.skill.bundle import Bundle, BundleFile
 
 Answer = TypeVar("Answer")
+_KNOWN: Final = select(BundleRow.digest).where(BundleRow.digest == bindparam("digest"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +29,10 @@ class StoredFile:
     sha256: str
     size: int
     executable: bool
+
+
+class _RehearsedError(Exception):
+    """Ends a rehearsal."""
 
 
 class Bundles:
@@ -51,6 +57,16 @@ class Bundles:
 
         return await put_and_claim(self._database, self._blobs, [file.data for file in bundle], register)
 
+    async def rehearse(self, bundle: Bundle, work: Callable[[Transaction], Awaitable[Answer]]) -> Answer:
+        """Do the same as `commit` would, answer or refuse as it would, and leave nothing behind."""
+        answers: list[Answer] = []
+        with suppress(_RehearsedError):
+            async with self._database.write() as transaction:
+                await self._register(transaction, bundle, stored_files(bundle))
+                answers.append(await work(transaction))
+                raise _RehearsedError  # an error is what leaves a write undone
+        return answers[0]
+
     async def load(self, digest: str) -> Bundle:
         files = await self.files(digest)
         contents = await self._blobs.get_all([file.sha256 for file in files])
@@ -64,21 +80,20 @@ class Bundles:
             raise NotFoundError(f"There is no bundle {digest!r}.", details={"digest": digest})
         return files
 
+    async def has(self, digest: str) -> bool:
+        async with self._database.read() as session:
+            return await session.get(BundleRow, digest) is not None
+
     async def content(self, sha256: str) -> bytes:
         """The bytes of one file."""
         return await self._blobs.get(sha256)
 
     async def _register(self, transaction: Transaction, bundle: Bundle, files: Sequence[StoredFile]) -> None:
-        if await transaction.session.get(BundleRow, bundle.digest) is not None:
+        if await transaction.session.scalar(_KNOWN, {"digest": bundle.digest}) is not None:
             return
-        transaction.session.add(BundleRow(digest=bundle.digest, size=bundle.size, created_at=self._clock()))
-        await transaction.session.flush()
-        transaction.session.add_all(
-            BundleFileRow(
-                digest=bundle.digest, path=file.path, sha256=file.sha256, size=file.size, executable=file.executable
-            )
-            for file in files
-        )
+        row = {"digest": bundle.digest, "size": bundle.size, "created_at": self._clock()}
+        lines = [{"digest": bundle.digest, **asdict(file)} for file in files]
+        await transaction.insert((BundleRow, [row]), (BundleFileRow, lines))
 
 
 def stored_files(bundle: Bundle) -> list[StoredFile]:

@@ -1,35 +1,43 @@
 """The history as a principal may see it, and undo."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from sqlalchemy import ColumnElement, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from skillyard.db.database import Database
 from skillyard.errors import NotFoundError
-from skillyard.history.entries import Entry, Page, Why
+from skillyard.history.entries import MAX_ENTRIES, Entry, Page, Why
+from skillyard.history.models import EntryRow
 from skillyard.history.service import History
 from skillyard.history.store import entries_of
 from skillyard.identity.agents import require_agent_rights
+from skillyard.identity.models import NamespaceRow
 from skillyard.identity.namespaces import require_role
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.identity.store import namespace_with_id
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.models import SkillRow
-from skillyard.registry.skills import CREATED, DELETED
+from skillyard.registry.rights import no_skill
+from skillyard.registry.shelf import Shelf
+from skillyard.registry.skills import CREATED, DELETED, NOBODY
 from skillyard.registry.undoing import NEEDED_TO_UNDO
 from skillyard.registry.veil import hidden_skills, not_hidden, skill_of
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.diff import BundleDiff, diff_bundles
 from skillyard.skill.limits import MIB
+from skillyard.skill.names import is_id
+from skillyard.skill.requires import name_key
 
-MAX_ENTRIES: Final = 200
 MAX_DIFF_BYTES: Final = 8 * MIB
 """Bundles that are larger together are not fetched to be compared."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Step:
+class FeedItem:
     """A change as one reader meets it."""
 
     entry: Entry
@@ -38,8 +46,8 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Steps:
-    steps: tuple[Step, ...]
+class Feed:
+    items: tuple[FeedItem, ...]
     next: int
     """The last number examined: ask on from here."""
 
@@ -47,25 +55,35 @@ class Steps:
 class Chronicle:
     """What happened, who did it and why, within what a principal may know."""
 
-    def __init__(self, database: Database, history: History, bundles: Bundles) -> None:
+    def __init__(self, database: Database, history: History, shelf: Shelf, bundles: Bundles) -> None:
         self._database = database
         self._history = history
+        self._shelf = shelf
         self._bundles = bundles
 
     async def entries(
         self,
         principal: Principal,
         *,
+        skill: str | None = None,
         subjects: Sequence[tuple[str, str]] = (),
         actor: str | None = None,
         before: int | None = None,
         limit: int = 50,
         everything: bool = False,
     ) -> Page:
-        """The newest entries first. `everything` is the audit log: all of the tenant, for its administrators."""
+        """The newest entries first. `everything` is the audit log: all of the tenant, for its administrators.
+
+        `skill` is an id, a name, or a namespace and a name; of a name, those count too that had it until they were
+        deleted, and attempts that were refused before there was one.
+        """
         principal.require_scope(Scope.READ)
         if everything:
             principal.require_admin()
+        only = None if everything else not_hidden(principal)
+        if skill is not None:
+            about = await self._about(principal, skill)
+            only = about if only is None else about & only
         limit = max(1, min(limit, MAX_ENTRIES))
         async with self._database.read() as session:
             found = await entries_of(
@@ -75,7 +93,7 @@ class Chronicle:
                 subjects=subjects,
                 actor=actor,
                 before=before,
-                only=None if everything else not_hidden(principal),
+                only=only,
                 limit=limit + 1,
             )
         return Page(entries=tuple(found[:limit]), next=found[limit - 1].number if len(found) > limit else None)
@@ -89,9 +107,19 @@ class Chronicle:
             raise NotFoundError(f"There is no history entry {number}.", hint="List them: skillyard registry history")
         return entry
 
+    async def has_content(self, entry: Entry) -> bool:
+        """Whether the files that a change left, or that were refused, are there: those are not kept for good."""
+        digest = entry.change.digest_after
+        return digest is not None and (entry.done or await self._bundles.has(digest))
+
     async def diff(self, entry: Entry) -> BundleDiff | None:
-        """What a change did to the files; None where it did nothing to them, or they are too large to compare."""
+        """What a change did to the files.
+
+        None where it did nothing to them, where they are too large to compare, or where they are no longer kept.
+        """
         change = entry.change
+        if not entry.done and not await self.has_content(entry):
+            return None
         whole = change.action in {CREATED, DELETED} or not entry.done
         if change.digest_before == change.digest_after or not (whole or (change.digest_before and change.digest_after)):
             return None
@@ -108,12 +136,11 @@ class Chronicle:
     async def undo(self, principal: Principal, number: int, *, why: Why) -> Entry:
         """Take one change back, and answer with the entry that says so."""
         entry = await self.entry(principal, number)
-        self._history.require_undoable(entry)
         await self._require_right(principal, entry)
         done = await self._history.undo(principal.actor, entry, why)
         return await self._history.entry(done)
 
-    async def feed(self, principal: Principal, *, since: int, limit: int = 1000) -> Steps:
+    async def feed(self, principal: Principal, *, since: int, limit: int = 1000) -> Feed:
         """The changes after a number, in the order of their commits.
 
         Who loses sight of a subject by a change is told that it is gone, and nothing else.
@@ -121,12 +148,37 @@ class Chronicle:
         principal.require_scope(Scope.READ)
         page = await self._history.feed(principal.audiences, since=since, limit=limit)
         hidden = await self._hidden(principal, page.entries)
-        steps: list[Step] = []
+        items: list[FeedItem] = []
         for entry in page.entries:
             lost = entry.change.subject.audience not in principal.audiences
             if lost or skill_of(entry) not in hidden:
-                steps.append(Step(entry=entry, lost=lost))
-        return Steps(steps=tuple(steps), next=page.next)
+                items.append(FeedItem(entry=entry, lost=lost))
+        return Feed(items=tuple(items), next=page.next)
+
+    async def _about(self, principal: Principal, name: str) -> ColumnElement[bool]:
+        """What holds for the entries about a skill; an error where nothing is known of one."""
+        if is_id(name):
+            return _about([name])
+        namespace, _, last = name.rpartition("/")
+        try:
+            present = await self._shelf.named(principal, last, namespace or None)
+        except NotFoundError:
+            present = None
+        namespace = present.namespace if present else namespace
+        full_name = present.full_name if present else f"{namespace or principal.name}/{last}"
+        async with self._database.read() as session:
+            gone = await _deleted(session, principal.tenant_id, namespace, last)
+            about = _about([*gone, present.id] if present else gone, full_name)
+            known = present or await entries_of(
+                session,
+                principal.audiences,
+                tenant_id=principal.tenant_id,
+                only=about & not_hidden(principal),
+                limit=1,
+            )
+        if not known:
+            raise no_skill(name)
+        return about
 
     async def _hidden(self, principal: Principal, entries: Sequence[Entry]) -> set[str]:
         skills = {skill for entry in entries if (skill := skill_of(entry))}
@@ -154,3 +206,21 @@ class Chronicle:
             require_agent_rights(principal)
         else:
             principal.require_admin()
+
+
+def _about(ids: Collection[str], full_name: str = "") -> ColumnElement[bool]:
+    """Holds for entries about these skills, and for refused attempts to make one of that name."""
+    about = EntryRow.subject_id.in_(ids)
+    if full_name:
+        about |= (EntryRow.subject_id == "") & (EntryRow.subject == full_name)
+    return (EntryRow.subject_kind == "skill") & about
+
+
+async def _deleted(session: AsyncSession, tenant_id: str, namespace: str, name: str) -> list[str]:
+    """The ids of skills that had this name until they were deleted, in one namespace or, without one, in any."""
+    query = (
+        select(SkillRow.id)
+        .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
+        .where(SkillRow.audience == NOBODY, SkillRow.name_key == name_key(name), SkillRow.tenant_id == tenant_id)
+    )
+    return list(await session.scalars(query.where(NamespaceRow.name == namespace) if namespace else query))

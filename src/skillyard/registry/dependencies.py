@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -56,14 +56,22 @@ async def resolve_visible(
     principal: Principal,
     roots: Sequence[Requirement],
     locked: Mapping[str, Number | None],
+    *,
+    alone: bool = False,
 ) -> Resolved:
-    """The versions that satisfy all of the roots and what those require, taken from what the principal may see."""
+    """The versions that satisfy all of the roots and what those require, taken from what the principal may see.
+
+    `alone` leaves out what they require.
+    """
     pool = Pool(roots)
     offers: dict[str, Offer] = {}
     while pool.wanted:
         found = await offers_named(session, principal, pool.wanted)
         offers.update(found)
-        pool.add(await _candidates(session, principal, found))
+        candidates = await _candidates(session, principal, found)
+        if alone:
+            candidates = {key: [replace(one, requires=()) for one in ones] for key, ones in candidates.items()}
+        pool.add(candidates)
     # The search is bounded, but not so short that everyone else should wait for it.
     resolution = await asyncio.to_thread(resolve, roots, pool.candidates, locked=locked)
     return Resolved(resolution=resolution, offers=offers)

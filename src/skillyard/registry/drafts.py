@@ -45,13 +45,14 @@ def draft_of(bundle: Bundle, *, folder: str | None = None, found: Sequence[Findi
     document, read = _read(bundle, folder, found)
     _require_addressable(document.name)
     requirements, problems = requirements_of(document)
+    references = find_references(bundle, document.name)
     # Whether another skill is there depends on who looks, so only references within this one are judged.
-    broken = reference_findings(bundle, document.name)
+    broken = reference_findings(bundle, document.name, references=references)
     return Draft(
         bundle=bundle,
         document=document,
         findings=(*read, *problems, *broken, *scan(bundle)),
-        references=find_references(bundle, document.name),
+        references=references,
         requires=" ".join(map(str, requirements)),
     )
 

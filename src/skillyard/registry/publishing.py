@@ -1,7 +1,7 @@
 """Publishing: an immutable version for a bundle."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,15 +13,16 @@ from skillyard.errors import ConflictError, InputError
 from skillyard.history.entries import Change, Why
 from skillyard.identity.directory import Namespace
 from skillyard.identity.principals import Principal, Role, Scope
+from skillyard.registry.attempts import Attempts
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.drafts import Draft, draft_of
 from skillyard.registry.intake import Intake
-from skillyard.registry.policies import PolicyError, require_policy
+from skillyard.registry.policies import require_policy
 from skillyard.registry.rights import require_skill_role, visible_skill, writable_namespace
 from skillyard.registry.rows import add_version
-from skillyard.registry.skills import PUBLISHED, Skill, Version, VersionState, Visibility, skill_subject
-from skillyard.registry.store import skill_named, version_taken, versions_of
-from skillyard.registry.workbench import Workbench, require_base
+from skillyard.registry.skills import PUBLISHED, Skill, Version, VersionState, Visibility
+from skillyard.registry.store import latest_of, skill_named, version_taken, versions_of
+from skillyard.registry.working_copies import WorkingCopies, require_base
 from skillyard.skill.versions import Version as Number
 
 _FIRST: Final = "0.1.0"
@@ -35,18 +36,28 @@ class Publication:
     version: Version
     created: bool
     """False: this very bundle had this version already."""
+    changed: bool
+    """False: nothing is other than before, not even who may see it."""
 
 
 class Publishing:
     """Puts immutable labels on bundles."""
 
     def __init__(
-        self, database: Database, bundles: Bundles, workbench: Workbench, intake: Intake, *, clock: Clock = utc_now
+        self,
+        database: Database,
+        bundles: Bundles,
+        copies: WorkingCopies,
+        intake: Intake,
+        attempts: Attempts,
+        *,
+        clock: Clock = utc_now,
     ) -> None:
         self._database = database
         self._bundles = bundles
-        self._workbench = workbench
+        self._copies = copies
         self._intake = intake
+        self._attempts = attempts
         self._clock = clock
 
     async def publish_bundle(
@@ -59,9 +70,13 @@ class Publishing:
         visibility: Visibility | None = None,
         base: str | None = None,
         notes: str = "",
+        dry_run: bool = False,
         why: Why,
     ) -> Publication:
-        """Publish files from elsewhere: the skill is made if need be, and its working copy becomes these files."""
+        """Publish files from elsewhere: the skill is made if need be, and its working copy becomes these files.
+
+        A dry run answers, or refuses, just so, and writes nothing.
+        """
         principal.require_scope(Scope.PUBLISH)
         async with self._database.read() as session:
             # Publishing takes the role that showing does, whatever is to be shown.
@@ -70,16 +85,19 @@ class Publishing:
 
         async def work(transaction: Transaction) -> Publication:
             present = await skill_named(transaction.session, place.id, draft.name)
-            done = await self._done_before(transaction, present, draft, number) if present else None
-            if done is not None:
-                skill = await self._workbench.show_within(transaction, principal, done.skill, visibility, why)
-                return replace(done, skill=skill)
+            versions = (await versions_of(transaction.session, [present.id]))[present.id] if present else []
+            done = _done_before(versions, draft, number)
+            if present and done:
+                # A job that runs again must not bring an old state back: only who may see it is set anew.
+                skill = await self._copies.show(transaction, principal, present, visibility, why)
+                return Publication(skill=skill, version=done, created=False, changed=transaction.changed)
+            label = await self._label(transaction, place, draft, number, versions)
             taken = await self._intake.place(
                 transaction, principal, place, draft, present, visibility=visibility, base=base, why=why
             )
-            return await self._label(transaction, principal, taken.skill, draft, number, notes, why)
+            return await self._add(transaction, principal, taken.skill, versions, draft, label, notes, why)
 
-        return await self._attempt(principal, place, draft, why, work)
+        return await self._attempts.bring(principal, place, draft, PUBLISHED, why, work, dry_run=dry_run)
 
     async def publish(
         self,
@@ -102,53 +120,54 @@ class Publishing:
         async def work(transaction: Transaction) -> Publication:
             now = await visible_skill(transaction.session, principal, skill_id)
             require_base(now, skill.digest)
-            return await self._label(transaction, principal, now, draft, number, notes, why)
+            versions = (await versions_of(transaction.session, [now.id]))[now.id]
+            done = _done_before(versions, draft, number)
+            if done:
+                return Publication(skill=now, version=done, created=False, changed=False)
+            label = await self._label(transaction, place, draft, number, versions)
+            return await self._add(transaction, principal, now, versions, draft, label, notes, why)
 
-        return await self._attempt(principal, place, draft, why, work)
-
-    async def _done_before(
-        self, transaction: Transaction, skill: Skill, draft: Draft, wanted: Number | None
-    ) -> Publication | None:
-        """What publishing these files led to before: a job that runs again must not bring an old state back."""
-        versions = (await versions_of(transaction.session, [skill.id]))[skill.id]
-        same = next(
-            (
-                one
-                for one in versions
-                if one.digest == draft.bundle.digest and wanted in {None, Number.parse(one.version)}
-            ),
-            None,
-        )
-        return same and Publication(skill=skill, version=same, created=False)
+        return await self._attempts.bring(principal, place, draft, PUBLISHED, why, work)
 
     async def _label(
         self,
         transaction: Transaction,
-        principal: Principal,
-        skill: Skill,
+        place: Namespace,
         draft: Draft,
         wanted: Number | None,
+        versions: Sequence[Version],
+    ) -> Number:
+        """The number that a new version gets: the wanted one, else the next that is free."""
+        session = transaction.session
+        if wanted is not None:
+            taken = await version_taken(session, place.id, draft.name, str(wanted))
+            if taken is not None:
+                raise _version_taken(f"{place.name}/{draft.name}", taken, versions)
+            return wanted
+        newest = max((Number.parse(one.version) for one in versions), default=None)
+        number = newest.bump("patch") if newest else Number.parse(_FIRST)
+        while await version_taken(session, place.id, draft.name, str(number)):
+            number = number.bump("patch")  # a deleted skill of this name had it
+        return Number.parse(str(number))  # which refuses one that has grown too long
+
+    async def _add(
+        self,
+        transaction: Transaction,
+        principal: Principal,
+        skill: Skill,
+        versions: Sequence[Version],
+        draft: Draft,
+        number: Number,
         notes: str,
         why: Why,
     ) -> Publication:
-        """Give the bundle a version, unless it has that one already."""
         session = transaction.session
-        versions = (await versions_of(session, [skill.id]))[skill.id]
-        if wanted is None:
-            same = next((one for one in versions if one.digest == draft.bundle.digest), None)
-            if same is not None:
-                return Publication(skill=skill, version=same, created=False)
-            wanted = Number.parse(str(await self._next_free(transaction, skill, versions)))
-        elif taken := await version_taken(session, skill.namespace_id, skill.name, str(wanted)):
-            if taken.digest == draft.bundle.digest and taken.skill_id == skill.id:
-                return Publication(skill=skill, version=taken, created=False)
-            raise _version_taken(skill, taken)
         namespace = await require_skill_role(session, principal, skill, Role.PUBLISHER, Scope.PUBLISH)
         require_policy(namespace, draft)
         version = Version(
             id=new_id(),
             skill_id=skill.id,
-            version=str(wanted),
+            version=str(number),
             digest=draft.bundle.digest,
             state=VersionState.PENDING if namespace.policy.review else VersionState.PUBLISHED,
             notes=notes,
@@ -156,39 +175,17 @@ class Publishing:
             published_by=principal.person_id,
             published_at=self._clock(),
         )
-        add_version(transaction, skill, version)
+        await add_version(transaction, skill, version)
         change = Change(
             action=PUBLISHED,
             subject=skill.subject,
             after={"version": version.version, "state": version.state.value},
             digest_after=version.digest,
         )
-        await self._workbench.note(transaction, principal, skill.id, change, why)
-        return Publication(skill=await self._workbench.now(transaction, skill.id), version=version, created=True)
-
-    async def _next_free(self, transaction: Transaction, skill: Skill, versions: Sequence[Version]) -> Number:
-        newest = max((Number.parse(one.version) for one in versions), default=None)
-        number = newest.bump("patch") if newest else Number.parse(_FIRST)
-        while await version_taken(transaction.session, skill.namespace_id, skill.name, str(number)):
-            number = number.bump("patch")  # a deleted skill of this name had it
-        return number
-
-    async def _attempt(
-        self,
-        principal: Principal,
-        namespace: Namespace,
-        draft: Draft,
-        why: Why,
-        work: Callable[[Transaction], Awaitable[Publication]],
-    ) -> Publication:
-        try:
-            return await self._bundles.commit(draft.bundle, work)
-        except (ConflictError, PolicyError) as error:
-            async with self._database.read() as session:
-                skill = await skill_named(session, namespace.id, draft.name)
-            subject = skill_subject(skill.id if skill else "", f"{namespace.name}/{draft.name}", namespace.audience)
-            await self._workbench.note_refusal(principal, draft.bundle, PUBLISHED, subject, why, error)
-            raise
+        changed = await self._copies.note(transaction, principal, skill.id, change, why)
+        newest = latest_of([*versions, version])
+        skill = replace(skill, changed=changed, latest=newest and newest.version)
+        return Publication(skill=skill, version=version, created=True, changed=True)
 
 
 def _wanted(version: str | None, draft: Draft) -> Number | None:
@@ -202,9 +199,26 @@ def _wanted(version: str | None, draft: Draft) -> Number | None:
         return None  # the wild writes "1.0" and "latest" there
 
 
-def _version_taken(skill: Skill, taken: Version) -> ConflictError:
+def _done_before(versions: Sequence[Version], draft: Draft, wanted: Number | None) -> Version | None:
+    """The version that these files are already, under the wanted number where one is wanted."""
+    same = [
+        one for one in versions if one.digest == draft.bundle.digest and wanted in {None, Number.parse(one.version)}
+    ]
+    standing = [one for one in same if one.state is not VersionState.REJECTED]
+    if same and not standing:
+        raise ConflictError(
+            f"{draft.name!r} {same[0].version} was turned down in review.",
+            hint="Change the skill, or publish it under another number.",
+            details={"field": "version", "value": same[0].version, "digest": same[0].digest},
+        )
+    return standing[0] if standing else None
+
+
+def _version_taken(name: str, taken: Version, versions: Sequence[Version]) -> ConflictError:
+    lives = any(one.id == taken.id for one in versions)
+    whose = "is published already, with other content" if lives else "belongs to a skill that was deleted"
     return ConflictError(
-        f"{skill.full_name!r} {taken.version} is published already, with other content.",
+        f"{name!r} {taken.version} {whose}.",
         hint="A version is never replaced: publish under the next number.",
         details={"field": "version", "value": taken.version, "digest": taken.digest},
     )

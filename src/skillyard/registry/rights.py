@@ -47,6 +47,13 @@ def role_to_show(visibility: Visibility) -> Role:
     return Role.EDITOR if visibility is Visibility.PRIVATE else Role.PUBLISHER
 
 
+def role_to_change(skill: Skill, visibility: Visibility | None) -> Role:
+    """The role that may edit a skill, and with a visibility, show it to others than now."""
+    if visibility is None or visibility is skill.visibility:
+        return Role.EDITOR
+    return max(role_to_show(visibility), role_to_show(skill.visibility), key=lambda role: role.rank)
+
+
 def no_skill(name: str) -> NotFoundError:
     return NotFoundError(
         f"There is no skill {name!r}, or not for you.",

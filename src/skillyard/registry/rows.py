@@ -1,17 +1,19 @@
-"""Writing a draft into the rows of a skill."""
+"""The rows of a skill, as its draft has them."""
 
 import uuid
-from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import delete, inspect, select
+from sqlalchemy import delete, update
 
-from skillyard.db.transaction import Transaction
-from skillyard.registry.bundles import StoredFile, stored_files
+from skillyard.db.base import Base
+from skillyard.db.transaction import UNSEEN, Rows, Transaction
+from skillyard.registry.bundles import stored_files
 from skillyard.registry.drafts import Draft
 from skillyard.registry.models import SkillFileRow, SkillReferenceRow, SkillRow, SkillTagRow, VersionRow
-from skillyard.registry.skills import Skill, Version
+from skillyard.registry.skills import Skill, SkillFile, Version
+from skillyard.skill.bundle import Bundle
 from skillyard.skill.references import Reference
 from skillyard.skill.requires import name_key
 
@@ -19,62 +21,64 @@ _MAX_KEY: Final = 256
 """No skill has a longer name, so nothing longer can lead to one."""
 
 
-async def write_draft(transaction: Transaction, row: SkillRow, draft: Draft, *, at: datetime) -> None:
-    """Make a skill's rows say what the draft says: nothing about its content is ever set another way."""
+async def add_skill(transaction: Transaction, skill: SkillRow, draft: Draft) -> None:
+    """Write a new skill, whose row says what the draft says."""
+    files = _file_rows(skill.id, draft)
+    await transaction.insert((SkillRow, [_values(skill)]), (SkillFileRow, files), *_derived(skill.id, draft))
+
+
+async def rewrite_skill(transaction: Transaction, skill_id: str, draft: Draft, *, at: datetime) -> None:
+    """Make a skill that is there say what the draft says."""
+    content = update(SkillRow).where(SkillRow.id == skill_id).values(**content_of(draft), updated_at=at)
+    await transaction.session.execute(content, execution_options=UNSEEN)
+    for kind in (SkillFileRow, SkillTagRow, SkillReferenceRow):
+        await transaction.session.execute(delete(kind).where(kind.skill_id == skill_id), execution_options=UNSEEN)
+    await transaction.insert((SkillFileRow, _file_rows(skill_id, draft)), *_derived(skill_id, draft))
+
+
+def content_of(draft: Draft) -> dict[str, Any]:
+    """What the row of a skill says of its content: nothing of it is ever set another way."""
     document = draft.document
-    row.name = draft.name
-    row.name_key = name_key(draft.name)
-    row.digest = draft.bundle.digest
-    row.description = document.description
-    row.content = _storable(document.body.removeprefix("\n"))
-    row.license = _storable(document.license)
-    row.compatibility = _storable(document.compatibility)
-    row.fields = {
-        "metadata": dict(document.metadata),
-        "allowed_tools": list(document.allowed_tools),
-        "tags": list(draft.tags),
-        "requires": draft.requires,
+    return {
+        "name": draft.name,
+        "name_key": name_key(draft.name),
+        "digest": draft.bundle.digest,
+        "description": document.description,
+        "content": _storable(document.body.removeprefix("\n")),
+        "license": _storable(document.license),
+        "compatibility": _storable(document.compatibility),
+        "fields": {
+            "metadata": dict(document.metadata),
+            "allowed_tools": list(document.allowed_tools),
+            "tags": list(draft.tags),
+            "requires": draft.requires,
+        },
+        "findings": [finding.as_dict() for finding in draft.findings],
     }
-    row.findings = [finding.as_dict() for finding in draft.findings]
-    row.updated_at = at
-    if inspect(row).transient:
-        transaction.session.add(row)
-        await transaction.session.flush()
-        present: dict[str, SkillFileRow] = {}
-    else:
-        present = await _forget(transaction, row.id)
-    await _write_files(transaction, row.id, stored_files(draft.bundle), present)
-    _add_tags(transaction, row.id, draft.tags)
-    _add_references(transaction, row.id, draft)
 
 
-async def _forget(transaction: Transaction, skill_id: str) -> dict[str, SkillFileRow]:
-    """Take away what another state of the skill said, but for its files, which are the answer."""
-    session = transaction.session
-    for kind in (SkillTagRow, SkillReferenceRow):
-        await session.execute(delete(kind).where(kind.skill_id == skill_id))
-    files = await session.scalars(select(SkillFileRow).where(SkillFileRow.skill_id == skill_id))
-    return {row.path: row for row in files}
+def files_of(skill_id: str, bundle: Bundle) -> list[SkillFile]:
+    """The files of a skill with this bundle."""
+    return [SkillFile(id=file_id(skill_id, file.path), **asdict(file)) for file in stored_files(bundle)]
 
 
-def add_version(transaction: Transaction, skill: Skill, version: Version) -> None:
-    transaction.session.add(
-        VersionRow(
-            id=version.id,
-            skill_id=skill.id,
-            namespace_id=skill.namespace_id,
-            name_key=name_key(skill.name),
-            version=version.version,
-            digest=version.digest,
-            state=version.state,
-            notes=version.notes,
-            requires=version.requires,
-            published_by=version.published_by,
-            published_at=version.published_at,
-            reviewed_by=None,
-            yank_reason=None,
-        )
-    )
+async def add_version(transaction: Transaction, skill: Skill, version: Version) -> None:
+    row = {
+        "id": version.id,
+        "skill_id": skill.id,
+        "namespace_id": skill.namespace_id,
+        "name_key": name_key(skill.name),
+        "version": version.version,
+        "digest": version.digest,
+        "state": version.state,
+        "notes": version.notes,
+        "requires": version.requires,
+        "published_by": version.published_by,
+        "published_at": version.published_at,
+        "reviewed_by": None,
+        "yank_reason": None,
+    }
+    await transaction.insert((VersionRow, [row]))
 
 
 def file_id(skill_id: str, path: str) -> str:
@@ -82,39 +86,31 @@ def file_id(skill_id: str, path: str) -> str:
     return str(uuid.uuid5(uuid.UUID(skill_id), path))
 
 
-async def _write_files(
-    transaction: Transaction, skill_id: str, files: Sequence[StoredFile], present: dict[str, SkillFileRow]
-) -> None:
-    session = transaction.session
-    for file in files:
-        row = present.pop(file.path, None)
-        if row is None:
-            row = SkillFileRow(id=file_id(skill_id, file.path), skill_id=skill_id, path=file.path)
-            session.add(row)
-        row.sha256, row.size, row.executable = file.sha256, file.size, file.executable
-    for row in present.values():
-        await session.delete(row)
-    await session.flush()
+def _values(row: SkillRow) -> dict[str, Any]:
+    return {column.key: getattr(row, column.key) for column in SkillRow.__mapper__.columns}
 
 
-def _add_tags(transaction: Transaction, skill_id: str, tags: Sequence[str]) -> None:
-    transaction.session.add_all(SkillTagRow(skill_id=skill_id, tag=tag) for tag in dict.fromkeys(map(_storable, tags)))
+def _file_rows(skill_id: str, draft: Draft) -> Rows:
+    return [{"skill_id": skill_id, **asdict(file)} for file in files_of(skill_id, draft.bundle)]
 
 
-def _add_references(transaction: Transaction, skill_id: str, draft: Draft) -> None:
-    transaction.session.add_all(
-        SkillReferenceRow(
-            skill_id=skill_id,
-            position=position,
-            file=reference.source_file,
-            line=reference.line,
-            kind=reference.kind,
-            target_key=_storable(name_key(reference.target_skill or "")),
-            target_path=_storable(reference.target_path),
-        )
+def _derived(skill_id: str, draft: Draft) -> tuple[tuple[type[Base], Rows], ...]:
+    """The rows by which a skill is found: its tags, and what it points at."""
+    tags = [{"skill_id": skill_id, "tag": tag} for tag in dict.fromkeys(map(_storable, draft.tags))]
+    references = [
+        {
+            "skill_id": skill_id,
+            "position": position,
+            "file": reference.source_file,
+            "line": reference.line,
+            "kind": reference.kind,
+            "target_key": _storable(name_key(reference.target_skill or "")),
+            "target_path": _storable(reference.target_path),
+        }
         for position, reference in enumerate(draft.references)
         if _is_worth_keeping(reference, draft)
-    )
+    ]
+    return (SkillTagRow, tags), (SkillReferenceRow, references)
 
 
 def _is_worth_keeping(reference: Reference, draft: Draft) -> bool:

@@ -7,6 +7,7 @@ from skillyard.history.service import History
 from skillyard.identity.agents import Agents
 from skillyard.registry.agent_plans import AgentPlans
 from skillyard.registry.attachments import Attachments
+from skillyard.registry.attempts import Attempts
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.chronicle import Chronicle
 from skillyard.registry.discovery import Discovery
@@ -21,6 +22,7 @@ from skillyard.registry.undoing import SkillUndo
 from skillyard.registry.usage import SkillUsage
 from skillyard.registry.versions import Versions
 from skillyard.registry.workbench import Workbench
+from skillyard.registry.working_copies import WorkingCopies
 from skillyard.usage.service import Usage
 
 
@@ -30,12 +32,14 @@ class Registry:
     def __init__(self, database: Database, blobs: Blobs, history: History, *, clock: Clock = utc_now) -> None:
         self.bundles = Bundles(database, blobs, clock=clock)
         self.shelf = Shelf(database, self.bundles)
-        self.workbench = Workbench(database, self.bundles, history, clock=clock)
-        self.intake = Intake(database, self.workbench)
-        self.publishing = Publishing(database, self.bundles, self.workbench, self.intake, clock=clock)
-        self.versions = Versions(database, self.workbench)
+        copies = WorkingCopies(history, clock=clock)
+        attempts = Attempts(database, self.bundles, history)
+        self.workbench = Workbench(database, self.bundles, copies, attempts)
+        self.intake = Intake(database, copies, attempts)
+        self.publishing = Publishing(database, self.bundles, copies, self.intake, attempts, clock=clock)
+        self.versions = Versions(database, copies)
         self.states = States(database, self.shelf, self.versions, self.bundles)
-        self.chronicle = Chronicle(database, history, self.bundles)
+        self.chronicle = Chronicle(database, history, self.shelf, self.bundles)
         self.references = References(database)
         self.shipping = Shipping(database, self.shelf)
         self.agents = Agents(database, history, clock=clock)
@@ -44,4 +48,4 @@ class Registry:
         self.discovery = Discovery(database, self.bundles)
         self.marketplace = Marketplace(self.discovery, self.bundles)
         self.usage = SkillUsage(database, Usage(database, clock=clock))
-        SkillUndo(history, self.bundles, self.workbench, self.versions)
+        SkillUndo(history, self.bundles, copies, self.versions)

@@ -12,13 +12,17 @@ from skillyard.errors import InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
 from skillyard.registry.bundles import Bundles
+from skillyard.registry.pages import page_of_skills
 from skillyard.registry.rights import no_skill, visible_skill
 from skillyard.registry.skills import Skill, SkillFile
-from skillyard.registry.store import file_with_id, page_of_skills, skill_named, skills_called
+from skillyard.registry.store import file_with_id, skill_named, skills_called
 from skillyard.skill.bundle import Bundle
+from skillyard.skill.limits import MIB
 from skillyard.skill.requires import name_key
 
 MAX_PAGE: Final = 200
+MAX_PAGE_BYTES: Final = 8 * MIB
+"""A page of skills that are larger than usual ends early: 200 of them could be 200 MiB."""
 _MAX_WORDS: Final = 8
 
 
@@ -47,7 +51,7 @@ class Shelf:
         cursor: str | None = None,
         limit: int = 50,
     ) -> SkillPage:
-        """Skills in the order of their names, all tags and all words matching.
+        """Skills in the order of their names, all tags and all words matching; fewer than `limit` if they are large.
 
         Without `include_public`, those of the namespaces that the principal is in, whoever may see them.
         """
@@ -55,23 +59,22 @@ class Shelf:
         audiences = {key for key in principal.audiences if key.startswith(("tenant:", "namespace:"))}
         namespaces = None if include_public else set(principal.roles)
         after = _read_cursor(cursor) if cursor else None
-        limit = max(1, min(limit, MAX_PAGE))
         async with self._database.read() as session:
             if namespace is not None:
                 found = await namespace_named(session, principal.tenant_id, namespace)
                 named = {found.id} if found else set[str]()
                 namespaces = named if namespaces is None else named & namespaces
-            skills = await page_of_skills(
+            skills, more = await page_of_skills(
                 session,
                 audiences,
                 after=after,
                 tags=tags,
                 words=q.split()[:_MAX_WORDS],
                 namespaces=namespaces,
-                limit=limit + 1,
+                limit=max(1, min(limit, MAX_PAGE)),
+                max_bytes=MAX_PAGE_BYTES,
             )
-        more = len(skills) > limit
-        return SkillPage(skills=tuple(skills[:limit]), next=_write_cursor(skills[limit - 1]) if more else None)
+        return SkillPage(skills=tuple(skills), next=_write_cursor(skills[-1]) if more else None)
 
     async def get(self, principal: Principal, skill_id: str) -> Skill:
         principal.require_scope(Scope.READ)

@@ -120,8 +120,13 @@ class Shipping:
         self._database = database
         self._shelf = shelf
 
-    async def resolve_shipment(self, principal: Principal, refs: Sequence[SkillRef]) -> Shipment:
-        """The versions of these skills and of all that they require; what cannot be had is among the problems."""
+    async def resolve_shipment(
+        self, principal: Principal, refs: Sequence[SkillRef], *, alone: bool = False
+    ) -> Shipment:
+        """The versions of these skills and of all that they require; what cannot be had is among the problems.
+
+        `alone` leaves out what they require.
+        """
         principal.require_scope(Scope.READ)
         if len(refs) > MAX_REFS:
             raise LimitError(
@@ -136,7 +141,8 @@ class Shipping:
         asked = [root for root in roots if isinstance(root, _Root)]
         locked = {root.requirement.name: Number.parse(root.exact.version) for root in asked if root.exact}
         async with self._database.read() as session:
-            resolved = await resolve_visible(session, principal, [root.requirement for root in asked], locked)
+            required = [root.requirement for root in asked]
+            resolved = await resolve_visible(session, principal, required, locked, alone=alone)
         problems += [_yanked(root) for root in asked if root.exact and root.exact.yank_reason is not None]
         return Shipment(
             items=_items(resolved), problems=(*problems, *_problems(resolved)), resolution=resolved.resolution

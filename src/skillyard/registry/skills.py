@@ -19,6 +19,9 @@ YANKED = "version.yanked"
 RESTORED = "version.restored"
 TAGGED = "version.tagged"
 
+NOBODY = ""
+"""The audience of a deleted skill."""
+
 
 class Visibility(StrEnum):
     """Who may see a skill beside the members of its namespace."""

@@ -1,70 +1,70 @@
 """Queries over skills."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, exists, or_, select, tuple_, union_all
+from sqlalchemy import BindParameter, Select, bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.identity.models import NamespaceRow
-from skillyard.registry.models import SkillFileRow, SkillRow, SkillTagRow, VersionRow, VersionTagRow
+from skillyard.registry.models import SkillFileRow, SkillRow, VersionRow, VersionTagRow
 from skillyard.registry.skills import Skill, SkillFile, Version, VersionState, Visibility
 from skillyard.skill.requires import name_key
 from skillyard.skill.versions import Version as Number
 from skillyard.skill.versions import latest
 
-_MOST_WALKS = 100
+# Statements that are made once: to make one costs more than to carry it out. By columns: as objects of the session,
+# rows cost several times as much, and may be older than what they stand for.
+_SKILLS: Final = (
+    select(
+        *(getattr(SkillRow, column.key) for column in SkillRow.__mapper__.columns),
+        NamespaceRow.name.label("namespace"),
+    )
+    .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
+    .where(SkillRow.deleted_at.is_(None))
+)
+_IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
+_WITH_ID: Final = _SKILLS.where(SkillRow.id == bindparam("id"))
+_WITH_IDS: Final = _SKILLS.where(SkillRow.id.in_(_IDS))
+_NAMED: Final = _SKILLS.where(SkillRow.namespace_id == bindparam("namespace_id"), SkillRow.name_key == bindparam("key"))
+_CALLED: Final = _SKILLS.where(
+    SkillRow.name_key == bindparam("key"), SkillRow.audience.in_(bindparam("audiences", expanding=True))
+).order_by(SkillRow.created_at, SkillRow.id)
+_FILES: Final = select(
+    SkillFileRow.skill_id,
+    SkillFileRow.id,
+    SkillFileRow.path,
+    SkillFileRow.sha256,
+    SkillFileRow.size,
+    SkillFileRow.executable,
+).where(SkillFileRow.skill_id.in_(_IDS))
+_SHIPPED: Final = select(VersionRow.skill_id, VersionRow.version).where(
+    VersionRow.skill_id.in_(_IDS), VersionRow.state == VersionState.PUBLISHED, VersionRow.yank_reason.is_(None)
+)
+_TAKEN: Final = select(VersionRow).where(
+    VersionRow.namespace_id == bindparam("namespace_id"),
+    VersionRow.name_key == bindparam("key"),
+    VersionRow.version == bindparam("number"),
+)
 
 
 async def skill_with_id(session: AsyncSession, skill_id: str) -> Skill | None:
     """A skill that is not deleted, with its files."""
-    return await _one(session, SkillRow.id == skill_id)
+    return next(iter(await _filled(session, _WITH_ID, id=skill_id)), None)
 
 
 async def skill_named(session: AsyncSession, namespace_id: str, name: str) -> Skill | None:
     """A skill by its name, compared without case."""
-    return await _one(session, (SkillRow.namespace_id == namespace_id) & (SkillRow.name_key == name_key(name)))
+    return next(iter(await _filled(session, _NAMED, namespace_id=namespace_id, key=name_key(name))), None)
 
 
 async def skills_called(session: AsyncSession, name: str, audiences: Collection[str]) -> list[Skill]:
     """Every visible skill of that name, whatever its namespace."""
-    query = _skills().where(SkillRow.name_key == name_key(name), SkillRow.audience.in_(audiences))
-    return await _filled(session, query.order_by(SkillRow.created_at, SkillRow.id))
+    return await _filled(session, _CALLED, key=name_key(name), audiences=list(audiences))
 
 
 async def skills_with_ids(session: AsyncSession, ids: Sequence[str]) -> dict[str, Skill]:
-    return {skill.id: skill for skill in await _filled(session, _skills().where(SkillRow.id.in_(ids)))}
-
-
-async def page_of_skills(
-    session: AsyncSession,
-    audiences: Collection[str],
-    *,
-    after: tuple[str, str] | None,
-    tags: Sequence[str] = (),
-    words: Sequence[str] = (),
-    namespaces: Collection[str] | None = None,
-    limit: int,
-) -> list[Skill]:
-    """The next skills in the order of their names that holders of these keys may see, perhaps of some namespaces only.
-
-    Each audience, or each namespace, is walked along its own index and the results are merged, so that a page costs
-    the same wherever it is and however many skills there are that the reader may not see.
-    """
-    if namespaces is None:
-        places = [SkillRow.audience == audience for audience in sorted(audiences)]
-    else:
-        seen = SkillRow.audience.in_(audiences) & SkillRow.deleted_at.is_(None)
-        places = [(SkillRow.namespace_id == namespace_id) & seen for namespace_id in sorted(namespaces)]
-    if not places:
-        return []
-    if len(places) > _MOST_WALKS:
-        places = [or_(*places)]  # slower, but no engine takes so many at once
-    walks = [_walk(place, after=after, tags=tags, words=words, limit=limit) for place in places]
-    merged = union_all(*(select(walk.subquery()) for walk in walks)).subquery()
-    ids = await session.scalars(select(merged.c.id).order_by(merged.c.name_key, merged.c.id).limit(limit))
-    wanted = list(ids)
-    found = await skills_with_ids(session, wanted)
-    return [found[skill_id] for skill_id in wanted]
+    return {skill.id: skill for skill in await _filled(session, _WITH_IDS, ids=ids)}
 
 
 async def file_with_id(session: AsyncSession, file_id: str) -> tuple[str, SkillFile] | None:
@@ -89,10 +89,8 @@ async def versions_of(session: AsyncSession, skill_ids: Sequence[str]) -> dict[s
 
 async def version_taken(session: AsyncSession, namespace_id: str, name: str, version: str) -> Version | None:
     """Who has this number under this name already, be it a skill that was deleted."""
-    query = select(VersionRow).where(
-        VersionRow.namespace_id == namespace_id, VersionRow.name_key == name_key(name), VersionRow.version == version
-    )
-    row = await session.scalar(query)
+    values = {"namespace_id": namespace_id, "key": name_key(name), "number": version}
+    row = await session.scalar(_TAKEN, values)
     return row and _version(row, ())
 
 
@@ -103,79 +101,8 @@ def latest_of(versions: Iterable[Version]) -> Version | None:
     return shipped[newest] if newest else None
 
 
-def _skills() -> Select[SkillRow, str]:
-    join = NamespaceRow.id == SkillRow.namespace_id
-    return select(SkillRow, NamespaceRow.name).join(NamespaceRow, join).where(SkillRow.deleted_at.is_(None))
-
-
-async def _one(session: AsyncSession, condition: ColumnElement[bool]) -> Skill | None:
-    found = await _filled(session, _skills().where(condition))
-    return found[0] if found else None
-
-
-async def _filled(session: AsyncSession, query: Select[SkillRow, str]) -> list[Skill]:
-    rows = list(await session.execute(query))
-    if not rows:
-        return []
-    ids = [row.id for row, _ in rows]
-    files = await _files_of(session, ids)
-    newest = await _latest_numbers(session, ids)
-    return [_skill(row, namespace, files.get(row.id, ()), newest.get(row.id)) for row, namespace in rows]
-
-
-async def _files_of(session: AsyncSession, skill_ids: Sequence[str]) -> dict[str, list[SkillFile]]:
-    query = select(
-        SkillFileRow.skill_id,
-        SkillFileRow.id,
-        SkillFileRow.path,
-        SkillFileRow.sha256,
-        SkillFileRow.size,
-        SkillFileRow.executable,
-    )
-    files: dict[str, list[SkillFile]] = {}
-    for skill_id, id_, path, sha256, size, executable in await session.execute(
-        query.where(SkillFileRow.skill_id.in_(skill_ids)).order_by(SkillFileRow.path)
-    ):
-        file = SkillFile(id=id_, path=path, sha256=sha256, size=size, executable=executable)
-        files.setdefault(skill_id, []).append(file)
-    return files
-
-
-async def _latest_numbers(session: AsyncSession, skill_ids: Sequence[str]) -> dict[str, str]:
-    """The number of the version of each skill that is shipped when none is named, where there is one."""
-    shipped = select(VersionRow.skill_id, VersionRow.version).where(
-        VersionRow.skill_id.in_(skill_ids),
-        VersionRow.state == VersionState.PUBLISHED,
-        VersionRow.yank_reason.is_(None),
-    )
-    numbers: dict[str, list[Number]] = {}
-    for skill_id, version in await session.execute(shipped):
-        numbers.setdefault(skill_id, []).append(Number.parse(version))
-    newest = {skill_id: latest(ever) for skill_id, ever in numbers.items()}
-    return {skill_id: str(number) for skill_id, number in newest.items() if number}
-
-
-def _walk(
-    place: ColumnElement[bool],
-    *,
-    after: tuple[str, str] | None,
-    tags: Sequence[str],
-    words: Sequence[str],
-    limit: int,
-) -> Select[str, str]:
-    query = select(SkillRow.id, SkillRow.name_key).where(place)
-    if after is not None:
-        key, skill_id = after
-        query = query.where(tuple_(SkillRow.name_key, SkillRow.id) > tuple_(key, skill_id))
-    for tag in tags:
-        query = query.where(exists().where(SkillTagRow.skill_id == SkillRow.id, SkillTagRow.tag == tag))
-    for word in words:
-        matches = SkillRow.name_key.contains(name_key(word), autoescape=True)
-        query = query.where(or_(matches, SkillRow.description.icontains(word, autoescape=True)))
-    return query.order_by(SkillRow.name_key, SkillRow.id).limit(limit)
-
-
-def _skill(row: SkillRow, namespace: str, files: Sequence[SkillFile], newest: str | None) -> Skill:
+def skill_of(row: SkillRow, namespace: str, files: Iterable[SkillFile], *, newest: str | None = None) -> Skill:
+    """The skill that its row, the name of its namespace, its files and its latest version make."""
     return Skill(
         id=row.id,
         tenant_id=row.tenant_id,
@@ -199,8 +126,36 @@ def _skill(row: SkillRow, namespace: str, files: Sequence[SkillFile], newest: st
         updated_at=row.updated_at,
         changed=row.changed,
         latest=newest,
-        files=tuple(files),
+        files=tuple(sorted(files, key=lambda file: file.path)),
     )
+
+
+async def _filled(session: AsyncSession, skills: Select[*tuple[Any, ...]], **values: object) -> list[Skill]:
+    """What one of the statements above finds, with files and latest versions."""
+    rows: list[Any] = list(await session.execute(skills, values))
+    if not rows:
+        return []
+    ids = [row.id for row in rows]
+    files = await _files_of(session, ids)
+    newest = await _latest_numbers(session, ids)
+    return [skill_of(row, row.namespace, files.get(row.id, ()), newest=newest.get(row.id)) for row in rows]
+
+
+async def _files_of(session: AsyncSession, skill_ids: Sequence[str]) -> dict[str, list[SkillFile]]:
+    files: dict[str, list[SkillFile]] = {}
+    for skill_id, id_, path, sha256, size, executable in await session.execute(_FILES, {"ids": skill_ids}):
+        file = SkillFile(id=id_, path=path, sha256=sha256, size=size, executable=executable)
+        files.setdefault(skill_id, []).append(file)
+    return files
+
+
+async def _latest_numbers(session: AsyncSession, skill_ids: Sequence[str]) -> dict[str, str]:
+    """The number of the version of each skill that is shipped when none is named, where there is one."""
+    numbers: dict[str, list[Number]] = {}
+    for skill_id, version in await session.execute(_SHIPPED, {"ids": skill_ids}):
+        numbers.setdefault(skill_id, []).append(Number.parse(version))
+    newest = {skill_id: latest(ever) for skill_id, ever in numbers.items()}
+    return {skill_id: str(number) for skill_id, number in newest.items() if number}
 
 
 def _file(row: SkillFileRow) -> SkillFile:

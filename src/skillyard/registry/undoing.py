@@ -5,8 +5,7 @@ from typing import Final
 
 from skillyard.db.transaction import Transaction
 from skillyard.history.entries import Change, Entry
-from skillyard.history.service import History, Step
-from skillyard.identity.namespaces import moved_on
+from skillyard.history.service import History, Step, moved_on
 from skillyard.identity.principals import Role, Scope
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.drafts import draft_of
@@ -26,7 +25,7 @@ from skillyard.registry.skills import (
 )
 from skillyard.registry.store import skill_named, skill_with_id
 from skillyard.registry.versions import Versions, version_row
-from skillyard.registry.workbench import Workbench, name_taken
+from skillyard.registry.working_copies import WorkingCopies, name_taken
 
 NEEDED_TO_UNDO: Final = {
     CREATED: (Role.PUBLISHER, Scope.WRITE),
@@ -44,9 +43,9 @@ NEEDED_TO_UNDO: Final = {
 class SkillUndo:
     """How each kind of change to a skill is taken back."""
 
-    def __init__(self, history: History, bundles: Bundles, workbench: Workbench, versions: Versions) -> None:
+    def __init__(self, history: History, bundles: Bundles, copies: WorkingCopies, versions: Versions) -> None:
         self._bundles = bundles
-        self._workbench = workbench
+        self._copies = copies
         self._versions = versions
         history.register_undo(CREATED, self._uncreate)
         history.register_undo(UPDATED, self._revert)
@@ -65,7 +64,7 @@ class SkillUndo:
             published = skill.latest is not None and entry.change.undoes is None
             if skill.digest != entry.change.digest_after or skill.visibility != shown or published:
                 raise moved_on(entry)
-            return await self._workbench.remove(transaction, skill)
+            return await self._copies.remove(transaction, skill)
 
         return step
 
@@ -79,7 +78,7 @@ class SkillUndo:
             skill = await _present(transaction, entry)
             if skill.digest != entry.change.digest_after:
                 raise moved_on(entry)
-            change = await self._workbench.update(transaction, skill, draft)
+            change = await self._copies.update(transaction, skill, draft)
             await _mark(transaction, skill.id)
             return change
 
@@ -115,7 +114,7 @@ class SkillUndo:
             skill = await _present(transaction, entry)
             if skill.visibility != after["visibility"]:
                 raise moved_on(entry)
-            change = await self._workbench.set_visibility(transaction, skill, Visibility(before["visibility"]))
+            change = await self._copies.set_visibility(transaction, skill, Visibility(before["visibility"]))
             await _mark(transaction, skill.id)
             return change
 
@@ -134,7 +133,7 @@ class SkillUndo:
 
         async def step(transaction: Transaction) -> Change:
             skill = await _present(transaction, entry)
-            row = await version_row(transaction, skill.id, after["version"])
+            row = await version_row(transaction, skill, after["version"])
             if row.yank_reason != after.get("yank_reason"):
                 raise moved_on(entry)
             before = {"version": row.version, "state": row.state, "yank_reason": row.yank_reason}

@@ -8,14 +8,14 @@ from sqlalchemy import select
 
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
-from skillyard.errors import ConflictError, InputError, NotFoundError
+from skillyard.errors import ConflictError, InputError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Change, Why
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.models import VersionRow, VersionTagRow
 from skillyard.registry.rights import require_skill_role, visible_skill
 from skillyard.registry.skills import RESTORED, REVIEWED, TAGGED, YANKED, Skill, Version, VersionState
 from skillyard.registry.store import latest_of, versions_of
-from skillyard.registry.workbench import Workbench
+from skillyard.registry.working_copies import WorkingCopies
 
 LATEST: Final = "latest"
 DRAFT: Final = "draft"
@@ -28,9 +28,9 @@ _TAG: Final = re.compile(r"[a-z][a-z0-9._-]{0,63}")
 class Versions:
     """What is done with a version once it is there. Its bytes never change."""
 
-    def __init__(self, database: Database, workbench: Workbench) -> None:
+    def __init__(self, database: Database, copies: WorkingCopies) -> None:
         self._database = database
-        self._workbench = workbench
+        self._copies = copies
 
     async def all(self, principal: Principal, skill_id: str) -> list[Version]:
         """The versions of a skill, the newest first; those under review only for members."""
@@ -63,7 +63,7 @@ class Versions:
             if row.state != VersionState.PENDING:
                 raise ConflictError(f"Version {version} does not wait for a review: it is {row.state}.")
             if row.published_by == principal.person_id:
-                raise ConflictError(
+                raise NotAllowedError(
                     "You published this version; someone else must review it.",
                     hint="Ask another publisher of the namespace.",
                 )
@@ -110,8 +110,8 @@ class Versions:
             await require_skill_role(transaction.session, principal, skill, Role.PUBLISHER, Scope.PUBLISH)
             change = await self.move_tag(transaction, skill, tag, version)
             if change.before != change.after:
-                await self._workbench.note(transaction, principal, skill.id, change, why)
-            return await self._workbench.now(transaction, skill.id)
+                await self._copies.note(transaction, principal, skill.id, change, why)
+            return await self._copies.now(transaction, skill.id)
 
     async def move_tag(self, transaction: Transaction, skill: Skill, tag: str, version: str | None) -> Change:
         """Point a tag at a version within a transaction."""
@@ -122,7 +122,7 @@ class Versions:
             if row is not None:
                 await session.delete(row)
         else:
-            target = await version_row(transaction, skill.id, version)
+            target = await version_row(transaction, skill, version)
             if target.state != VersionState.PUBLISHED:
                 raise ConflictError(f"Version {version} is {target.state}: only a published one can be tagged.")
             if row is None:
@@ -150,7 +150,7 @@ class Versions:
         async with self._database.write() as transaction:
             skill = await visible_skill(transaction.session, principal, skill_id)
             await require_skill_role(transaction.session, principal, skill, Role.PUBLISHER, Scope.PUBLISH)
-            row = await version_row(transaction, skill.id, version)
+            row = await version_row(transaction, skill, version)
             before = {"version": row.version, "state": row.state, "yank_reason": row.yank_reason}
             after = change(row)
             if after is not None:
@@ -161,18 +161,18 @@ class Versions:
                     after={**before, **after},
                     digest_after=row.digest,
                 )
-                await self._workbench.note(transaction, principal, skill.id, made, why)
+                await self._copies.note(transaction, principal, skill.id, made, why)
             found = (await versions_of(transaction.session, [skill.id]))[skill.id]
         return next(one for one in found if one.version == row.version)
 
 
-async def version_row(transaction: Transaction, skill_id: str, version: str) -> VersionRow:
-    query = select(VersionRow).where(VersionRow.skill_id == skill_id, VersionRow.version == version)
+async def version_row(transaction: Transaction, skill: Skill, version: str) -> VersionRow:
+    query = select(VersionRow).where(VersionRow.skill_id == skill.id, VersionRow.version == version)
     row = await transaction.session.scalar(query)
     if row is None:
         raise NotFoundError(
-            f"There is no version {version!r} of this skill.",
-            hint="List them: skillyard registry versions NAME",
-            details={"skill": skill_id, "version": version},
+            f"There is no version {version!r} of {skill.full_name!r}.",
+            hint=f"See what there is: skillyard registry versions {skill.full_name}",
+            details={"skill": skill.id, "version": version},
         )
     return row

@@ -66,11 +66,22 @@ class YardClient:
         visibility: str | None = None,
         base: str | None = None,
         notes: str | None = None,
+        dry_run: bool = False,
     ) -> dict[str, Any]:
-        """Send a skill; with `publish`, as a version that never changes, else as a working copy."""
-        fields = {"namespace": namespace, "version": version, "visibility": visibility, "base": base, "notes": notes}
-        packed = pack(bundle, folder)
-        return self.connection.upload("/skills/import", f"{folder}.skill", packed, publish=publish, **fields)["data"]
+        """Send a skill; with `publish`, as a version that never changes, else as a working copy.
+
+        With `dry_run` the answer, or the error, is what would come of it, and nothing is done.
+        """
+        fields = {
+            "publish": publish,
+            "namespace": namespace,
+            "version": version,
+            "visibility": visibility,
+            "base": base,
+            "notes": notes,
+            "dry_run": dry_run or None,
+        }
+        return self.connection.upload("/skills/import", f"{folder}.skill", pack(bundle, folder), **fields)["data"]
 
     def delete(self, name: str, *, reason: str = "") -> dict[str, Any]:
         return self._change("DELETE", self._of(name), reason=reason)
@@ -110,8 +121,9 @@ class YardClient:
     def references(self, name: str) -> dict[str, Any]:
         return self.connection.get(self._of(name, "references"))
 
-    def dependencies(self, name: str, *, version: str | None = None) -> dict[str, Any]:
-        return self.connection.get(self._of(name, "dependencies"), version=version)
+    def dependencies(self, name: str, *, version: str | None = None, alone: bool = False) -> dict[str, Any]:
+        """What comes along with a skill, in versions that suit each other; `alone`, only the skill itself."""
+        return self.connection.get(self._of(name, "dependencies"), version=version, alone=alone or None)
 
     def graph(self, *, namespace: str | None = None) -> dict[str, Any]:
         return self.connection.get("/graph", namespace=namespace)

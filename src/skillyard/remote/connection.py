@@ -2,6 +2,7 @@
 
 import json
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Self
 
@@ -9,6 +10,8 @@ import httpx
 
 from skillyard import errors
 from skillyard.errors import (
+    BusyError,
+    InProgressError,
     SkillyardError,
     TooManyRequestsError,
     UnauthenticatedError,
@@ -21,11 +24,21 @@ _SECONDS: Final = 30.0
 _MAX_WAITS: Final = 5
 _MAX_WAIT: Final = 60.0
 """Seconds that are waited at most, each time a yard says that we ask too often."""
+_LOST: Final = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.RemoteProtocolError)
+"""The connection ended before the answer: nobody knows what was done."""
+_PAUSES: Final = (0.2, 1.0)
+"""Seconds before each time that a request is sent again after the connection was lost."""
+_LATER: Final = frozenset({TooManyRequestsError.code, InProgressError.code, BusyError.code})
+_CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TOKEN_HINT: Final = "Set SKILLYARD_TOKEN to a token of that server, or give it with --token."  # noqa: S105 -- advice
 
 
 class Connection:
-    """One yard: its address, and the token that speaks for whoever asks."""
+    """One yard: its address, and the token that speaks for whoever asks.
+
+    A request is sent again when the connection is lost or the yard says to wait. So that none is carried out twice,
+    each that changes something has a key of its own; `in_process`, where nothing is lost, it needs none.
+    """
 
     def __init__(
         self,
@@ -33,9 +46,11 @@ class Connection:
         *,
         token: str | None = None,
         transport: httpx.BaseTransport | None = None,
+        in_process: bool = False,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.url = _checked(url)
+        self._in_process = in_process
         self._sleep = sleep
         headers = {"Authorization": f"Bearer {_checked_token(token)}"} if token else {}
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=_SECONDS, transport=transport)
@@ -87,25 +102,39 @@ class Connection:
         return response.content
 
     def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
+        if method in _CHANGES and not self._in_process:
+            options["headers"] = {"Idempotency-Key": str(uuid.uuid4()), **(options.get("headers") or {})}
         for _ in range(_MAX_WAITS):
             response = self._once(method, path, **options)
-            if response.status_code != TooManyRequestsError.http_status:
-                break
-            # Nothing was done with such a request: it can be sent again as it was.
+            if not _is_to_wait(response):
+                return response
             self._sleep(_wait_of(response))
-        else:
-            response = self._once(method, path, **options)
-        return response
+        return self._once(method, path, **options)
 
     def _once(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
-        try:
-            return self._client.request(method, f"{API}{path}", **options)
-        except httpx.HTTPError as error:
-            raise UnavailableError(
-                f"{self.url} does not answer: {str(error) or type(error).__name__}.",
-                hint="Check the address and that the server runs: skillyard serve",
-                details={"server": self.url},
-            ) from error
+        pauses = iter(_PAUSES)
+        while True:
+            try:
+                return self._client.request(method, f"{API}{path}", **options)
+            except httpx.HTTPError as error:
+                pause = next(pauses, None) if isinstance(error, _LOST) else None
+                if pause is None:
+                    raise UnavailableError(
+                        f"{self.url} does not answer: {str(error) or type(error).__name__}.",
+                        hint="Check the address and that the server runs: skillyard serve",
+                        details={"server": self.url},
+                    ) from error
+            self._sleep(pause)
+
+
+def _is_to_wait(response: httpx.Response) -> bool:
+    """Whether the yard asks to send a request again later, as it was."""
+    if response.is_success:
+        return False
+    try:
+        return response.json()["error"]["code"] in _LATER
+    except (ValueError, TypeError, KeyError):
+        return response.status_code == TooManyRequestsError.http_status  # by a proxy, in its own words
 
 
 def _wait_of(response: httpx.Response) -> float:

@@ -13,9 +13,9 @@ class PeopleClient:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def tokens(self) -> list[dict[str, Any]]:
-        """Your tokens, without their secrets."""
-        return list(self._connection.pages("/tokens"))
+    def tokens(self, *, everyone: bool = False) -> list[dict[str, Any]]:
+        """Your tokens, or for an administrator those of everyone in the tenant, without their secrets."""
+        return list(self._connection.pages("/tokens", everyone=everyone or None))
 
     def create_token(
         self, label: str, *, scope: str = "read", days: int | None = None, person: str | None = None, reason: str = ""
@@ -24,8 +24,10 @@ class PeopleClient:
         body = {"label": label, "scope": scope, "expires_in_days": days, "person": person}
         return self._change("POST", "/tokens", body, reason=reason)
 
-    def revoke_token(self, token_id: str, *, reason: str = "") -> dict[str, Any]:
-        return self._change("DELETE", _path("tokens", token_id), reason=reason)
+    def revoke_token(self, token_id: str, *, keep_made: bool = False, reason: str = "") -> dict[str, Any]:
+        """End a token and, unless they are kept, those that were made with it."""
+        query = {"keep_made": "true" if keep_made else None, "reason": reason or None}
+        return self._connection.send("DELETE", _path("tokens", token_id), query=query)["data"]
 
     def namespaces(self) -> list[dict[str, Any]]:
         return list(self._connection.pages("/namespaces"))

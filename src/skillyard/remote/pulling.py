@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from skillyard.errors import ConflictError, SkillyardError
+from skillyard.errors import ConflictError, NotFoundError, SkillyardError
 from skillyard.library.disk import read_folder, write_folder
 from skillyard.remote.client import YardClient
 from skillyard.skill.names import slugify
 from skillyard.skill.paths import is_safe_segment
+
+_ABSENT: Final = frozenset({"unknown-skill", "unknown-version", "not-published"})
+"""Problems of what was asked for itself, not of what it requires."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,6 +27,8 @@ class Pulled:
     path: Path
     present: bool = False
     """Whether exactly this is there already."""
+    warning: str = ""
+    """What a person should know, such as that the version was yanked."""
 
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "required_by": list(self.required_by), "path": str(self.path)}
@@ -71,13 +76,18 @@ def pull(client: YardClient, plan: Sequence[Pulled]) -> Iterator[Pulled]:
 def _locked(client: YardClient, text: str, *, dependencies: bool) -> list[dict[str, Any]]:
     name, _, version = text.partition("@")
     skill = client.skill(name)
-    found = client.dependencies(skill["id"], version=version or None)
-    if dependencies and not found["complete"]:
+    found = client.dependencies(skill["id"], version=version or None, alone=not dependencies)
+    absent = next((one for one in found["problems"] if one["code"] in _ABSENT), None)
+    if absent is not None:
+        raise NotFoundError(
+            absent["message"],
+            hint=f"See what there is: skillyard registry versions {skill['full_name']}",
+            details={"skill": skill["full_name"], "version": version or None},
+        )
+    if not found["complete"]:
         raise _incomplete(text, found)
-    locked = [item for item in found["locked"] if dependencies or item["skill_id"] == skill["id"]]
-    if not locked:
-        raise _incomplete(text, found)
-    return locked
+    warnings = {one["skill"]: one["message"] for one in found["problems"] if one["code"] == "yanked"}
+    return [{**item, "warning": warnings.get(item["full_name"], "")} for item in found["locked"]]
 
 
 def _pulled(item: dict[str, Any], into: Path) -> Pulled:
@@ -89,6 +99,7 @@ def _pulled(item: dict[str, Any], into: Path) -> Pulled:
         digest=item["digest"],
         required_by=tuple(item["required_by"]),
         path=into / folder,
+        warning=item["warning"],
     )
 
 

@@ -30,7 +30,7 @@ from skillyard.server.api import (
 )
 from skillyard.server.api.shapes import errors
 from skillyard.server.asgi import Receive, Scope, Send
-from skillyard.server.auth import Authentication, Doorkeeper, not_kept, operator_only
+from skillyard.server.auth import Authentication, Doorkeeper, administrators_only, not_kept, operator_only
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.library_api import router as library_router
 from skillyard.server.logs import AccessLog
@@ -142,7 +142,7 @@ def make_api(checks: Mapping[str, Check], metrics: Metrics) -> FastAPI:
         api.include_router(router, dependencies=[bearer])
     api.include_router(usage.router, dependencies=[bearer, Depends(not_kept)])
     api.include_router(library_router, dependencies=[bearer, Depends(operator_only), Depends(not_kept)])
-    api.include_router(probe_router(checks, metrics))
+    api.include_router(probe_router(checks, metrics, metrics_for=[Depends(administrators_only)]))
     api.include_router(sign_in_router)
 
     @api.get("/", tags=["about"], responses=errors())

@@ -111,7 +111,7 @@ class Doorkeeper:
             raise UnauthenticatedError
 
         async def at_this_machine() -> Admission:
-            return Admission(principal=await self._access.at_this_machine(person))
+            return Admission(principal=await self._access.operator(person))
 
         return at_this_machine
 
@@ -166,4 +166,14 @@ async def operator_only(request: Request) -> None:
         raise NotAllowedError(
             "Only the operator of this yard may read the folders of its machine.",
             hint="Ask for the skills of the registry: /api/v1/skills",
+        )
+
+
+async def administrators_only(request: Request) -> None:
+    """For what is told of the whole server. It is only read, so whatever a token's scope is will do."""
+    principal = getattr(request.state, PRINCIPAL)
+    if principal is None or not principal.admin:
+        raise NotAllowedError(
+            "Only an administrator of a tenant may read what the server counts.",
+            hint="Use a token of one; the scope 'read' is enough.",
         )

@@ -28,6 +28,8 @@ _ENTRY_COST: Final = 1024
 _TEXTUAL: Final = (b"text/", b"application/json", b"application/xml", b"application/javascript", b"image/svg")
 _CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
 _VARY: Final = b"authorization, cookie, accept-encoding"
+_VARY_HERE: Final = _VARY + b", host"
+"""Of an answer that holds the address it was asked at."""
 _KEY_VARIES: Final = frozenset({b"authorization", b"accept-encoding", b"cookie", b"host"})
 
 _Key: TypeAlias = tuple[object, ...]
@@ -72,7 +74,9 @@ class _Request:
         self.accepts_gzip = b"gzip" in accept_encoding and accepts_gzip(accept_encoding)
         path = scope.get("raw_path") or scope["path"]
         query = scope["query_string"]
-        self.key: _Key = (path, query, authorization, cookie, host, scope["scheme"], self.accepts_gzip)
+        # Without a Host header, the address that was connected to stands in for it.
+        place = host or str(scope.get("server"))
+        self.key: _Key = (path, query, authorization, cookie, place, scope["scheme"], self.accepts_gzip)
         self.size = len(path) + len(query) + len(authorization) + len(cookie) + len(host)
 
 
@@ -208,13 +212,16 @@ async def _answer(given: list[Header], body: bytes, request: _Request, state: di
     headers: list[Header] = []
     etag = kind = b""
     cache_control = _CACHE_CONTROL
+    vary = _VARY
     for name, value in given:
         lower = name.lower()
         if lower == b"etag":
             etag = value
         elif lower == b"cache-control":
             cache_control = (lower, value)
-        elif lower not in {b"vary", b"content-length"}:
+        elif lower == b"vary":
+            vary = _VARY_HERE if b"host" in value.lower() else vary
+        elif lower != b"content-length":
             headers.append((lower, value))
             if lower == b"content-type":
                 kind = value
@@ -223,7 +230,7 @@ async def _answer(given: list[Header], body: bytes, request: _Request, state: di
         body = await _compressed(body)
         etag = gzip_etag(etag)
         headers.append((b"content-encoding", b"gzip"))
-    short = [(b"etag", etag), cache_control, (b"vary", _VARY)]
+    short = [(b"etag", etag), cache_control, (b"vary", vary)]
     return _Answer(
         headers=[*headers, *short, (b"content-length", b"%d" % len(body))],
         short_headers=short,

@@ -1,6 +1,9 @@
-"""Sizes that no request may exceed, each refused with a clear answer."""
+"""Sizes and times that no request may exceed, each refused with a clear answer."""
 
+import asyncio
 import contextlib
+import re
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from skillyard.errors import InputError, LimitError, SkillyardError, UsageError
@@ -11,23 +14,47 @@ MAX_TARGET: Final = 32 * 1024
 """Bytes of path and query: a reason in any script has room, at nine bytes a letter."""
 MAX_HEADERS: Final = 100
 MAX_HEADER_BYTES: Final = 32 * 1024
-_ONCE: Final = frozenset({b"host", b"authorization", b"content-length", b"content-type", b"idempotency-key"})
+_ONCE: Final = frozenset(
+    {
+        *(b"host", b"authorization", b"content-length", b"content-type", b"idempotency-key"),
+        *(b"origin", b"sec-fetch-site"),
+    }
+)
 """Headers of which two would leave open which one counts."""
+_HOST: Final = re.compile(rb"(?:[A-Za-z0-9._-]{0,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{0,5})?")
 _LENGTH_DIGITS: Final = 15
+_SHOWN: Final = 100
 
 _Refusal: TypeAlias = tuple[int, SkillyardError]
 
 
-class _TooLargeError(Exception):
-    """The body went on beyond the limit; whoever was reading it must stop."""
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How long is waited for a body; the time that the application takes for itself does not count."""
+
+    start: float = 30.0
+    """Seconds that every body has."""
+    bytes_per_second: int = 16 * 1024
+    """For so many bytes that arrived there is one second more."""
+    idle: float = 20.0
+    """Seconds in which at least one byte must come."""
+
+    def left(self, received: int, waited: float) -> float:
+        """How long the next piece may take, given what came so far and how long that took."""
+        return max(0.0, min(self.idle, self.start + received / self.bytes_per_second - waited))
+
+
+class _CutOffError(Exception):
+    """The body is not taken; whoever was reading it must stop."""
 
 
 class RequestLimits:
-    """Refuses targets, headers and bodies that are too large or ambiguous, bodies also while they arrive."""
+    """Refuses targets, headers and bodies that are too large or ambiguous; bodies also while they arrive, or do not."""
 
-    def __init__(self, app: App, *, max_body: int = MAX_BODY) -> None:
+    def __init__(self, app: App, *, max_body: int = MAX_BODY, patience: Patience | None = None) -> None:
         self.app = app
         self._max_body = max_body
+        self._patience = patience or Patience()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -39,7 +66,7 @@ class RequestLimits:
         elif scope.get("method") in {"GET", "HEAD"} and not _announces_body(scope):
             await self.app(scope, receive, send)
         else:
-            await self._counted(scope, receive, send)
+            await self._watched(scope, receive, send)
 
     def _header_problem(self, scope: Scope) -> _Refusal | None:
         count = size = 0
@@ -51,47 +78,82 @@ class RequestLimits:
                 if name in seen:
                     return 400, _repeated(name)
                 seen.add(name)
+                if name == b"host" and not _HOST.fullmatch(value):
+                    return 400, UsageError(f"{value.decode('latin-1')[:_SHOWN]!r} is no host.", hint="Send its name.")
                 if name == b"content-type" and _odd_charset(value):
                     return 422, InputError("A form must be UTF-8.", hint="Leave the charset out of its type.")
                 if name == b"content-length" and not value.isdigit():
                     return 400, UsageError(f"Content-Length is no number: {value.decode('latin-1')!r}.")
                 if name == b"content-length" and (len(value) > _LENGTH_DIGITS or int(value) > self._max_body):
-                    return 413, self._too_large()
+                    return 413, _too_large(self._max_body)
         if count > MAX_HEADERS or size > MAX_HEADER_BYTES:
             return 431, _too_many_headers(count, size)
         return None
 
-    async def _counted(self, scope: Scope, receive: Receive, send: Send) -> None:
-        received = 0
-        exceeded = started = False
-
-        async def count(limit: int = self._max_body) -> Message:
-            nonlocal received, exceeded
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > limit:
-                exceeded = True
-                raise _TooLargeError
-            return message
+    async def _watched(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = _Body(receive, max_size=self._max_body, patience=self._patience)
+        started = False
 
         async def answer(message: Message) -> None:
             nonlocal started
             # Frameworks turn the error of a reader into an answer of their own; ours says what is wrong.
-            if not exceeded or started:
+            if body.refusal is None or started:
                 started = True
                 await send(message)
 
-        with contextlib.suppress(_TooLargeError):
-            await self.app(scope, count, answer)
-        if exceeded and not started:
-            await refuse(scope, send, self._too_large(), extra=((b"connection", b"close"),))
+        with contextlib.suppress(_CutOffError):
+            await self.app(scope, body.receive, answer)
+        if body.refusal is not None and not started:
+            status, error = body.refusal
+            await refuse(scope, send, error, status=status, extra=((b"connection", b"close"),))
 
-    def _too_large(self) -> LimitError:
+
+class _Body:
+    """What arrives of a body, and why no more of it is taken."""
+
+    def __init__(self, receive: Receive, *, max_size: int, patience: Patience) -> None:
+        self.refusal: _Refusal | None = None
+        self._receive = receive
+        self._max_size = max_size
+        self._patience = patience
+        self._received = 0
+        self._waited = 0.0
+        self._whole = False
+
+    async def receive(self) -> Message:
+        if self._whole:  # whoever asks on wants to know when the client is gone
+            return await self._receive()
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            async with asyncio.timeout(self._patience.left(self._received, self._waited)):
+                message = await self._receive()
+        except TimeoutError:
+            self.refusal = 408, self._too_slow()
+            raise _CutOffError from None
+        self._waited += loop.time() - began
+        self._received += len(message.get("body", b""))
+        self._whole = not message.get("more_body", False)
+        if self._received > self._max_size:
+            self.refusal = 413, _too_large(self._max_size)
+            raise _CutOffError
+        return message
+
+    def _too_slow(self) -> LimitError:
+        slowest = self._patience.bytes_per_second
         return LimitError(
-            f"The body of the request is larger than {self._max_body} bytes.",
-            hint="Send less: leave out files that the skill does not need.",
-            details={"limit": self._max_body},
+            f"The body of the request came too slowly: {self._received} bytes, and then not enough in time.",
+            hint=f"Send it at {slowest} bytes a second or more, without a pause of {self._patience.idle:g} s.",
+            details={"received": self._received, "limit": slowest, "limit_idle_seconds": self._patience.idle},
         )
+
+
+def _too_large(limit: int) -> LimitError:
+    return LimitError(
+        f"The body of the request is larger than {limit} bytes.",
+        hint="Send less: leave out files that the skill does not need.",
+        details={"limit": limit},
+    )
 
 
 def _target_problem(scope: Scope) -> _Refusal | None:

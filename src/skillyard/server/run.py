@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from skillyard.errors import ConflictError, NotAllowedError, UsageError
 from skillyard.server.asgi import App
-from skillyard.server.protocol import local_protocol
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -53,9 +52,11 @@ def run(
     """
     import uvicorn  # noqa: PLC0415 -- only a running server needs it
 
+    from skillyard.server.protocol import BoundedProtocol, LocalProtocol  # noqa: PLC0415
+
     config = uvicorn.Config(
         app,
-        http=local_protocol() if local else "auto",
+        http=LocalProtocol if local else BoundedProtocol,
         ws="none",  # a WebSocket would bypass the protocol above
         log_level="warning",
         log_config=None,

@@ -39,7 +39,7 @@ async def serving(
     """Open the yard and serve it. `ready` is called with remarks once requests can be answered."""
     person = local_name() if settings.auth == "local" else None
     async with open_yard(settings) as yard:
-        await seed_builtin(yard, await yard.access.at_this_machine(person or OPERATOR))
+        await seed_builtin(yard, await yard.access.operator(person or OPERATOR))
         app = Application(yard, library, settings, person=person, access_log=None if person else access_log())
         async with following(yard):
             try:

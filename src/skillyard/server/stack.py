@@ -9,7 +9,7 @@ from skillyard.server.cache import AnswerCache
 from skillyard.server.guard import LoopbackGuard, SafeHeaders
 from skillyard.server.idempotency import Idempotency
 from skillyard.server.json_text import StorableJson
-from skillyard.server.limits import MAX_BODY, RequestLimits
+from skillyard.server.limits import MAX_BODY, Patience, RequestLimits
 from skillyard.server.logs import AccessLog
 from skillyard.server.metrics import Metrics
 from skillyard.server.observe import Observe
@@ -29,6 +29,8 @@ class Surroundings:
     """What finds out who is asking; it stands before everything that reads a body."""
     metrics: Metrics = field(default_factory=Metrics)
     max_body: int = MAX_BODY
+    patience: Patience = field(default_factory=Patience)
+    """How long is waited for a body."""
     rate: Rate | None = None
     """How often one caller may ask; None where there is only one."""
     access_log: AccessLog | None = None
@@ -42,7 +44,7 @@ def surround(app: App, around: Surroundings) -> App:
         inner = around.entrance(inner)
     inner = SafeHeaders(inner)
     inner = AnswerCache(inner, number=around.number)
-    inner = RequestLimits(inner, max_body=around.max_body)
+    inner = RequestLimits(inner, max_body=around.max_body, patience=around.patience)
     if around.rate is not None:
         inner = RateLimit(inner, rate=around.rate)
     if around.local:

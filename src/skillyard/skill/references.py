@@ -1,7 +1,7 @@
 """What a skill's documents point at: its own files, other skills, or nothing that is there."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -97,14 +97,21 @@ _NOT_ALL: Final = Finding(
 )
 
 
-def reference_findings(bundle: Bundle, skill_id: str, known_skills: KnownSkills | None = None) -> tuple[Finding, ...]:
+def reference_findings(
+    bundle: Bundle,
+    skill_id: str,
+    known_skills: KnownSkills | None = None,
+    *,
+    references: Iterable[Reference] | None = None,
+) -> tuple[Finding, ...]:
     """The references that lead nowhere: missing files, paths out of the skill, unknown skills.
 
-    Whether another skill is there is only checked when the known ones are given.
+    Whether another skill is there is only checked when the known ones are given. `references` are those of the bundle,
+    where they were found already.
     """
     places = Places.of(bundle, skill_id, known_skills)
     first: dict[tuple[str, str | None, str], Reference] = {}
-    for reference in find_references(bundle, skill_id, known_skills):
+    for reference in find_references(bundle, skill_id, known_skills) if references is None else references:
         first.setdefault((reference.source_file, reference.target_skill, reference.target_path), reference)
     findings = [found for reference in first.values() if (found := _judged(reference, places)) is not None]
     if _markdown_bytes(bundle) > MAX_MARKDOWN_BYTES:

@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
+from typing import Final
+
+MAX_DAYS: Final = 3_650
+"""How far back one can ask."""
 
 
 class UsageKind(StrEnum):

@@ -11,12 +11,11 @@ from typing import Final
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.errors import InputError, LimitError
-from skillyard.usage.events import Totals, UsageDay, UsageEvent
+from skillyard.usage.events import MAX_DAYS, Totals, UsageDay, UsageEvent
 from skillyard.usage.store import add_events, days_of, delete_events, known_ids, totals_of
 
 MAX_EVENTS: Final = 1_000
 """Events that can be reported at once."""
-MAX_DAYS: Final = 3_650
 KEPT: Final = timedelta(days=90)
 """How long single events are kept; their daily counts stay."""
 _AHEAD: Final = timedelta(minutes=10)

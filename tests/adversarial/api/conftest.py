@@ -118,7 +118,7 @@ class Served:
         return self.number(), hashlib.sha256("".join(self.blobs()).encode()).hexdigest()
 
     def operator(self):
-        return self.run(self.yard.access.at_this_machine, "admin")
+        return self.run(self.yard.access.operator, "admin")
 
     def person(self, name, *, admin=False, tenant="default"):
         place = self.run(self.yard.people.ensure_tenant, tenant)

@@ -195,7 +195,7 @@ OTHER_ROUTES = [
     ("anyone", "GET /healthz", "none", {}),
     ("anyone", "HEAD /healthz", "none", {}),
     ("anyone", "GET /readyz", "none", {}),
-    ("everyone", "GET /metrics", "none", {}),
+    ("tenant admins", "GET /metrics", "none", {}),
     ("everyone", "GET /openapi.json", "none", {}),
     ("everyone", "HEAD /openapi.json", "none", {}),
     ("everyone", "GET /", "none", {}),

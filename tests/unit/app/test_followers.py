@@ -27,13 +27,17 @@ class Work:
     def yard(self):
         access, orphans = SimpleNamespace(save_last_used=self.save), SimpleNamespace(sweep=self.sweep)
         registry = SimpleNamespace(usage=SimpleNamespace(sweep=self.forget))
-        return SimpleNamespace(access=access, orphans=orphans, registry=registry)
+        refused = SimpleNamespace(sweep=self.drop)
+        return SimpleNamespace(access=access, orphans=orphans, registry=registry, refused=refused)
 
     async def save(self):
         self.done.append("save")
 
     async def forget(self):
         self.done.append("forget")
+
+    async def drop(self):
+        self.done.append("drop")
 
     async def sweep(self):
         self.done.append("sweep")
@@ -60,7 +64,7 @@ async def test_each_kind_of_work_is_done_after_its_own_pause():
         await work.end(SWEEP_EVERY)
         await work.end(SAVE_LAST_USED_EVERY)
         await work.end(FORGET_EVERY)
-        assert work.done == ["save", "sweep", "save", "forget"]
+        assert work.done == ["save", "sweep", "save", "forget", "drop"]
 
 
 async def test_what_is_not_saved_yet_is_saved_at_the_end_and_nothing_goes_on():

@@ -30,14 +30,14 @@ def root(tmp_path):
 
 
 async def test_built_in_skills_become_system_skills_with_a_version(yard, root):
-    person = await yard.access.at_this_machine("jane")
+    person = await yard.access.operator("jane")
     assert await seed_builtin(yard, person, root=root) == ["one", "two"]
     skill = await yard.registry.shelf.named(person, "one", "system")
     assert (skill.owner_id, skill.visibility, skill.latest) == (None, Visibility.PUBLIC, "0.1.0")
 
 
 async def test_seeding_again_changes_nothing_and_brings_nothing_back(yard, root):
-    person = await yard.access.at_this_machine("jane")
+    person = await yard.access.operator("jane")
     await seed_builtin(yard, person, root=root)
     skill = await yard.registry.shelf.named(person, "one", "system")
     await yard.registry.workbench.delete(person, skill.id, why=Why())
@@ -47,7 +47,7 @@ async def test_seeding_again_changes_nothing_and_brings_nothing_back(yard, root)
 
 
 async def test_what_an_interrupted_start_left_out_is_added_by_the_next(yard, root):
-    person = await yard.access.at_this_machine("jane")
+    person = await yard.access.operator("jane")
     (root / "two/SKILL.md").rename(root / "later")
     assert await seed_builtin(yard, person, root=root) == ["one"]
     (root / "later").rename(root / "two/SKILL.md")
@@ -55,7 +55,7 @@ async def test_what_an_interrupted_start_left_out_is_added_by_the_next(yard, roo
 
 
 async def test_another_process_may_be_quicker(yard, root, monkeypatch):
-    person = await yard.access.at_this_machine("jane")
+    person = await yard.access.operator("jane")
     await seed_builtin(yard, person, root=root)
     (root / "one/SKILL.md").write_text("---\nname: one\ndescription: Another.\n---\n\n# one\n")
 

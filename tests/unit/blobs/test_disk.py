@@ -137,7 +137,7 @@ async def test_what_a_killed_writer_left_is_swept_once_it_is_old(blobs, root):
 
 async def test_files_are_written_by_several_threads(blobs, monkeypatch):
     """Each thread waits for the others, so this ends only if there are as many at once."""
-    together = threading.Barrier(disk._WRITERS, timeout=10)
+    together = threading.Barrier(disk._WRITERS, timeout=60)
     fsync = os.fsync
     await blobs.put(b"prepared")
 

@@ -124,7 +124,7 @@ def test_imported_skills_are_working_copies(run, tree):
         "ann/alpha": "unchanged",
         "ann/beta": "unchanged",
     }
-    assert "draft" in run("registry", "list").out
+    assert "unpublished" in run("registry", "list").out
     (tree / "alpha/more.txt").write_text("more")
     refused = run("registry", "import", tree / "alpha")
     assert refused.code == 5
@@ -185,3 +185,36 @@ def test_an_import_says_whether_it_changed_anything(run, skill, tmp_path):
     assert run("registry", "import", folder, "--json").json["results"][0]["status"] == "unchanged"
     (folder / "more.md").write_text("More.\n")
     assert run("registry", "import", folder, "--json").json["results"][0]["status"] == "stored"
+
+
+def test_a_dry_run_is_refused_by_whatever_refuses_the_real_thing(run, tree):
+    run("registry", "namespaces", "create", "team")
+    run("registry", "namespaces", "policy", "team", "max_files=1", "review=true")
+    (tree / "beta/more.txt").write_text("more")
+    planned = run("publish", "-r", tree, "-n", "team", "--dry-run", "--json")
+    assert planned.code == 1
+    assert [(one["status"], one.get("would")) for one in planned.json["results"]] == [
+        ("planned", "pending"),
+        ("refused", None),
+    ]
+    assert planned.json["results"][1]["error"]["code"] == "policy_refused"
+    assert "would wait for someone else" in run("publish", tree / "alpha", "-n", "team", "--dry-run").out
+    run("registry", "import", tree / "alpha")
+    (tree / "alpha/more.txt").write_text("more")
+    assert run("publish", tree / "alpha", "--dry-run").code == 5
+    assert run("registry", "import", tree / "alpha", "--dry-run").code == 5
+    assert [entry["outcome"] for entry in run("registry", "history", "alpha", "--json").json["entries"]] == ["done"]
+
+
+def test_publishing_the_same_for_others_to_see_says_so(run, tree):
+    run("publish", tree / "alpha")
+    words = ("publish", tree / "alpha", "--visibility", "public")
+    assert "would change" in run(*words, "--dry-run").out
+    assert results(run(*words, "--json")) == {"ann/alpha": "shown"}
+    assert results(run(*words, "--json", "--dry-run")) == {"ann/alpha": "unchanged"}
+
+
+def test_a_dry_run_of_an_import_speaks_of_an_import(run, tree):
+    assert run("registry", "import", tree / "alpha", "--dry-run").out == (
+        "+ ann/alpha    would be stored as working copy\n"
+    )

@@ -72,8 +72,34 @@ def test_what_is_required_and_missing_stops_a_pull(run, published, tmp_path):
     assert refused.code == 5
     assert "nowhere is not there" in refused.err
     assert "--alone" in refused.err
-    assert run("registry", "pull", "top@7.0.0", "--into", tmp_path / "out").code == 5
+    assert run("registry", "pull", "top", "--into", tmp_path / "out", "--alone").code == 0
     assert run("registry", "pull", "none", "--into", tmp_path / "out").code == 3
+
+
+def test_a_pull_alone_does_not_mind_who_contradicts_whom(run, published, tmp_path):
+    published("base")
+    published("top", metadata="requires: base >=7")
+    assert run("registry", "pull", "top", "--into", tmp_path / "out").code == 5
+    assert run("registry", "pull", "top", "--into", tmp_path / "out", "--alone").code == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["top"]
+
+
+@pytest.mark.parametrize("words", [["top@7.0.0"], ["top"], ["top@^0"], ["top@^0", "--alone"]])
+def test_a_version_that_is_not_there_or_yanked_is_not_found(run, published, words, tmp_path):
+    published("top")
+    run("registry", "yank", "top", "0.1.0", "-m", "wrong")
+    refused = run("registry", "pull", *words, "--into", tmp_path / "out")
+    assert refused.code == 3
+    assert "skillyard registry versions ann/top" in refused.err
+    assert "--alone" not in refused.err
+
+
+def test_a_yanked_version_comes_with_a_warning_to_whoever_names_it(run, published, tmp_path):
+    published("top")
+    run("registry", "yank", "top", "0.1.0", "-m", "it is wrong")
+    done = run("registry", "pull", "top@0.1.0", "--into", tmp_path / "out")
+    assert done.code == 0
+    assert "was yanked: it is wrong" in done.err
 
 
 def test_deleting_names_what_breaks_asks_and_can_be_undone(run, published):
@@ -128,7 +154,7 @@ def test_nobody_approves_what_they_published_themselves(run, published):
     run("registry", "namespaces", "policy", "team", "review=true")
     published("alpha", words=["-n", "team"])
     refused = run("registry", "approve", "team/alpha", "0.1.0")
-    assert refused.code == 5
+    assert refused.code == 4
     assert "someone else must review it" in refused.err
 
 
@@ -143,6 +169,54 @@ def test_history_tells_who_did_what_and_why(run, published):
     older = run("registry", "history", "--before", entries[0]["number"], "--json").json["entries"]
     assert entries[0]["number"] not in [one["number"] for one in older]
     assert run("registry", "history", "none").code == 3
+
+
+def test_history_names_versions_and_tags_and_marks_what_was_refused(run, published):
+    folder = published("alpha", words=["--version", "1.0.0"])
+    run("registry", "tags", "alpha", "good", "1.0.0", "-m", "it is good")
+    (folder / "more.txt").write_text("more")
+    assert run("publish", folder, "--version", "1.0.0").code == 5
+    lines = run("registry", "history", "alpha").out.splitlines()
+    assert lines[0].startswith("✗ ")
+    assert lines[0].endswith("  ann  version.published refused  ann/alpha")
+    assert lines[1].strip() == "'ann/alpha' 1.0.0 is published already, with other content."
+    assert lines[2].endswith("  ann  version.tagged  ann/alpha  good  1.0.0")
+    assert lines[3].strip() == "it is good"
+    assert lines[4].endswith("  ann  version.published  ann/alpha  1.0.0")
+
+
+def test_the_history_of_a_deleted_skill_is_found_by_its_name(run, published):
+    published("alpha")
+    run("registry", "delete", "alpha", "-y")
+    entries = run("registry", "history", "ann/alpha", "--json").json["entries"]
+    assert [entry["action"] for entry in entries] == ["skill.deleted", "version.published", "skill.created"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["history", "-n", "500"], "--limit takes a whole number from 1 to 200."),
+        (["history", "-n", "0"], "--limit takes a whole number from 1 to 200."),
+        (["history", "--before", "0"], "--before takes a whole number of at least 1."),
+        (["undo", "0"], "NUMBER takes a whole number of at least 1."),
+        (["usage", "--days", "3651"], "--days takes a whole number from 1 to 3650."),
+        (["tokens", "create", "x", "--days", "3651"], "--days takes a whole number from 1 to 3650."),
+        (["namespaces", "policy", "ann", "review=maybe"], "review cannot be 'maybe'."),
+        (["namespaces", "policy", "ann", "scan=no"], "scan cannot be 'no'."),
+        (["namespaces", "policy", "ann", "file_types=md"], "file_types cannot be 'md'."),
+    ],
+)
+def test_values_out_of_range_are_told_in_the_words_of_the_command(run, words, said):
+    refused = run("registry", *words)
+    assert refused.code == 2
+    assert said in refused.err
+    assert "The request is wrong" not in refused.err
+
+
+def test_a_skill_that_ships_no_version_is_listed_as_unpublished(run, published):
+    published("alpha")
+    run("registry", "yank", "alpha", "0.1.0", "-m", "wrong")
+    assert run("registry", "list").out.split()[:2] == ["ann/alpha", "unpublished"]
 
 
 def test_the_graph_shows_references_and_what_is_broken(run, published):
@@ -194,10 +268,31 @@ def test_tokens_are_shown_once_and_revoked(run):
     assert made["secret"] not in listed.out
     assert "never used" in listed.out
     assert run("registry", "tokens", "create", "x", "--scope", "all").code == 2
+    run("registry", "people", "create", "bob")
+    theirs = run("registry", "tokens", "create", "bobs", "--person", "bob", "--json").json
+    assert theirs["id"] not in run("registry", "tokens", "list").out
+    assert [line.split()[:3] for line in run("registry", "tokens", "list", "--everyone").out.splitlines()] == [
+        [made["id"], "ann", "ci"],
+        [theirs["id"], "bob", "bobs"],
+    ]
+    assert run("registry", "tokens", "list", "--everyone", "--token", made["secret"]).code == 4
     assert run("registry", "whoami", "--token", made["secret"], "--json").json["scope"] == "publish"
     assert run("registry", "tokens", "revoke", made["id"]).out == "Revoked the token ci.\n"
     assert run("registry", "whoami", "--token", made["secret"]).code == 4
     assert run("registry", "tokens", "revoke", "none").code == 3
+
+
+def test_a_token_is_replaced_by_one_that_was_made_with_it(run):
+    old = run("registry", "tokens", "create", "old", "--scope", "admin", "--json").json
+    new = run("registry", "tokens", "create", "new", "--scope", "admin", "--token", old["secret"], "--json").json
+    assert new["parent_id"] == old["id"]
+    assert run("registry", "tokens", "revoke", old["id"], "--keep-made").code == 0
+    assert run("registry", "whoami", "--token", new["secret"]).code == 0
+    assert run("registry", "tokens", "revoke", old["id"]).code == 0
+    assert run("registry", "whoami", "--token", new["secret"]).code == 4
+
+
+def test_no_token_is_two_words(run):
     assert run("registry", "whoami", "--token", "two words").code == 2
 
 
@@ -214,7 +309,7 @@ def test_teams_have_members_and_rules(run):
     freed = run("registry", "namespaces", "policy", "team", "file_types=any", "--json")
     assert freed.json["policy"]["file_types"] == []
     assert run("registry", "namespaces", "policy", "team", "reviews=true").code == 2
-    assert run("registry", "namespaces", "policy", "team", "max_files=many").code == 1
+    assert run("registry", "namespaces", "policy", "team", "max_files=many").code == 2
     assert "team    team    admin" in run("registry", "namespaces", "list").out
 
 

@@ -119,6 +119,15 @@ def test_roots_of_a_wrong_type_are_refused(roots):
         load_settings()
 
 
+def test_a_trusted_proxy_is_an_address_or_a_network(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_TRUSTED_PROXIES", "10.0.0.1, 2001:db8::/32")
+    assert load_settings().trusted_proxies == ("10.0.0.1", "2001:db8::/32")
+    for wrong in ("*", "proxy.test", "10.0.0.1/8", "10.0.0.1;10.0.0.2"):
+        monkeypatch.setenv("SKILLYARD_TRUSTED_PROXIES", wrong)
+        with pytest.raises(InputError, match="trusted_proxies"):
+            load_settings()
+
+
 def test_roots_in_the_environment_are_separated_like_path(monkeypatch):
     monkeypatch.setenv("SKILLYARD_ROOTS", "/a:relative:")
     assert load_settings().roots == (Path("/a"), Path.cwd() / "relative")

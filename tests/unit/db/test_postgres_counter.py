@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, asynccontextmanager
 import psycopg
 import pytest
 
+from skillyard.db import postgres_counter
 from skillyard.db.database import Database
 from skillyard.db.engine import database_url
 from skillyard.db.postgres_counter import PostgresCounter
@@ -83,3 +84,35 @@ def test_a_counter_that_is_gone_is_an_error_until_it_is_back(new_postgres_databa
 
     with new_postgres_database() as url:
         assert asyncio.run(ask(url)) == 0
+
+
+def test_a_server_that_says_nothing_is_given_up(new_postgres_database: NewDatabase, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(postgres_counter, "_PATIENCE", 0.2)
+
+    async def ask(url: str) -> int:
+        async with counter_at(url) as counter:
+            await counter.read()
+            with psycopg.connect(url) as other:
+                other.execute("LOCK TABLE change_counter")
+                with pytest.raises(ConnectionError, match="takes too long"):
+                    await counter.read()
+            return await counter.read()
+
+    with new_postgres_database() as url:
+        assert asyncio.run(ask(url)) == 0
+
+
+def test_a_question_that_was_given_up_does_not_disturb_the_others(new_postgres_database: NewDatabase):
+    async def ask(url: str) -> list[int]:
+        async with counter_at(url) as counter:
+            first, second, third = (asyncio.create_task(counter.read()) for _ in range(3))
+            await asyncio.sleep(0)
+            second.cancel()
+            numbers = [await first, await third]
+            fourth = asyncio.create_task(counter.read())
+            await asyncio.sleep(0)
+            fourth.cancel()
+            return [*numbers, await counter.read()]
+
+    with new_postgres_database() as url:
+        assert asyncio.run(ask(url)) == [0, 0, 0]

@@ -36,7 +36,7 @@ class World:
 
     async def root(self):
         """The one at this machine."""
-        return await self.access.at_this_machine("root")
+        return await self.access.operator("root")
 
     async def person(self, name, *, admin=False, scope=Scope.ADMIN, tenant="default"):
         """A principal of that name as they are now, made if need be."""

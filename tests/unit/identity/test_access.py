@@ -111,7 +111,7 @@ async def test_the_name_of_a_team_is_no_name_for_whoever_is_at_this_machine(worl
     await world.team("crew", "ana")
     for taken in ("crew", "system"):
         with pytest.raises(ConflictError):
-            await world.access.at_this_machine(taken)
+            await world.access.operator(taken)
 
 
 async def test_when_a_token_was_last_used_is_saved_now_and_then_without_a_change(world, clock):

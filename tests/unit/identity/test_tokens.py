@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from skillyard.errors import InputError, NotAllowedError, NotFoundError
+from skillyard.errors import InputError, NotAllowedError, NotFoundError, UnauthenticatedError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Scope, person_audience
 from skillyard.identity.tokens import hash_of
@@ -132,3 +132,91 @@ async def test_whether_anyone_could_come_in_counts_good_tokens_only(world, clock
     assert await world.tokens.any()
     await world.tokens.revoke(root, token.id, why=WHY)
     assert not await world.tokens.any()
+
+
+async def holder(world, name="jane", **given):
+    """Who has a new token of someone that may make others."""
+    await world.person(name)
+    secret = await world.token(name, scope=Scope.ADMIN, **given)
+    return (await world.access.by_token(secret)).principal
+
+
+async def make(world, principal, **given):
+    given = {"label": "made", "scope": Scope.ADMIN, "why": WHY, **given}
+    made = await world.tokens.create(principal, **given)
+    return made, (await world.access.by_token(made.secret)).principal
+
+
+async def ended(world, *made):
+    """Which of these tokens open nothing any more."""
+    found = []
+    for one in made:
+        try:
+            await world.access.by_token(one.secret)
+        except UnauthenticatedError:
+            found.append(one)
+    return found
+
+
+async def test_a_token_that_is_made_with_one_ends_with_it_unless_it_is_to_end_sooner(world, clock):
+    jane = await holder(world, expires_in=timedelta(days=10))
+    made, _ = await make(world, jane)
+    assert made.token.expires_at == clock.now + timedelta(days=10)
+    assert made.token.parent_id == jane.token_id
+    sooner, _ = await make(world, jane, expires_in=timedelta(days=3))
+    assert sooner.token.expires_at == clock.now + timedelta(days=3)
+    clock.pass_by(days=10)
+    assert await ended(world, made, sooner) == [made, sooner]
+
+
+async def test_a_token_that_would_outlast_the_one_it_is_made_with_is_refused(world, clock):
+    jane = await holder(world, expires_in=timedelta(days=10))
+    with pytest.raises(InputError) as caught:
+        await make(world, jane, expires_in=timedelta(days=11))
+    assert caught.value.details["field"] == "expires_in"
+    assert "2026-01-11" in caught.value.message
+    _, grandchild = await make(world, jane, expires_in=timedelta(days=5))
+    with pytest.raises(InputError):
+        await make(world, grandchild, expires_in=timedelta(days=6))
+
+
+async def test_a_token_that_was_made_without_one_lasts_as_asked_for(world):
+    made, principal = await make(world, await world.person("jane"))
+    assert (made.token.expires_at, made.token.parent_id) == (None, None)
+    made, _ = await make(world, principal, expires_in=timedelta(days=3650))
+    assert made.token.parent_id == principal.token_id
+
+
+async def test_ending_a_token_ends_all_that_were_made_with_it_whoever_has_them(world):
+    await world.person("bob")
+    root = await world.root()
+    boss = (await world.tokens.create(root, label="boss", scope=Scope.ADMIN, why=WHY)).secret
+    boss = (await world.access.by_token(boss)).principal
+    first, with_first = await make(world, boss)
+    second, _ = await make(world, with_first, person="bob")
+    other, _ = await make(world, root, person="bob")
+    since = await world.database.number()
+    await world.tokens.revoke(boss, boss.token_id, why=WHY)
+    assert await ended(world, first, second, other) == [first, second]
+    told = await world.entries(since=since)
+    assert [entry.change.action for entry in told] == ["token.revoked"] * 3
+    assert person_audience(second.token.person_id) in {entry.change.subject.audience for entry in told}
+
+
+async def test_what_was_made_with_a_token_can_be_kept_and_ended_later(world):
+    jane = await holder(world)
+    middle, with_middle = await make(world, jane)
+    last, _ = await make(world, with_middle)
+    await world.tokens.revoke(jane, middle.token.id, keep_made=True, why=WHY)
+    assert await ended(world, middle, last) == [middle]
+    await world.tokens.revoke(with_middle, jane.token_id, keep_made=True, why=WHY)
+    assert await ended(world, last) == []
+    await world.tokens.revoke(jane, jane.token_id, why=WHY)
+    assert await ended(world, last) == [last]
+
+
+async def test_nothing_is_made_with_a_token_that_has_just_ended(world):
+    jane = await holder(world)
+    await world.tokens.revoke(jane, jane.token_id, why=WHY)
+    with pytest.raises(UnauthenticatedError):
+        await make(world, jane)

@@ -34,7 +34,7 @@ async def yard(tmp_path):
 
 @pytest.fixture
 async def ana(yard):
-    return await yard.access.at_this_machine("ana")
+    return await yard.access.operator("ana")
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ async def test_a_working_copy_is_listed_only_if_nothing_was_published_and_nothin
     served = await discovery.artifact(None, skill.id, listed.artifact.sha256)
     assert served.for_everyone
     team = (await yard.namespaces.create_team(ana, "team", why=WHY)).name
-    ana = await yard.access.at_this_machine("ana")
+    ana = await yard.access.operator("ana")
     await yard.namespaces.set_policy(ana, team, {"review": True}, why=WHY)
     await workbench.create(ana, draft_of(bundle("vetted")), namespace=team, visibility=WORLD, why=WHY)
     assert await names(discovery) == ["raw"]
@@ -148,7 +148,7 @@ async def test_what_may_not_be_seen_is_not_served(yard, discovery, ana, ben):
 async def test_an_edit_that_was_not_published_is_not_served(yard, discovery, ana):
     skill = (await publish(yard, ana, bundle("pdf"), visibility=WORLD)).skill
     changed = bundle("pdf", "secret plans")
-    await yard.registry.workbench.replace(ana, skill.id, changed, why=WHY)
+    await yard.registry.workbench.put_file(ana, skill.id, changed.files[0], why=WHY)
     with pytest.raises(NotFoundError):
         await discovery.artifact(None, skill.id, hashlib.sha256(changed.files[0].data).hexdigest())
 

@@ -122,3 +122,64 @@ def test_a_yard_that_is_asked_too_often_is_asked_again_later():
 def test_an_address_needs_a_scheme_and_a_host(url):
     with pytest.raises(UsageError):
         Connection(url)
+
+
+FINE = httpx.Response(200, json={"data": 1})
+CHANGES = ("POST", "PUT", "DELETE")
+
+
+@pytest.mark.parametrize("method", CHANGES)
+def test_every_change_has_a_key_of_its_own(method):
+    connection, asked = answering(FINE)
+    for _ in range(2):
+        connection.send(method, "/skills")
+    connection.upload("/skills/import", "a.skill", b"x")
+    connection.get("/skills")
+    keys = [request.headers.get("Idempotency-Key") for request in asked]
+    assert keys[3] is None
+    assert len(set(keys)) == 4
+
+
+def test_a_yard_in_this_process_needs_no_keys():
+    connection, asked = answering(FINE, in_process=True)
+    connection.send("POST", "/skills")
+    assert "Idempotency-Key" not in asked[0].headers
+
+
+@pytest.mark.parametrize("method", ["GET", *CHANGES])
+@pytest.mark.parametrize("lost", [httpx.ReadError("gone"), httpx.RemoteProtocolError("gone")])
+def test_a_request_whose_answer_was_lost_is_sent_again_as_it_was(method, lost):
+    waits = []
+    connection, asked = answering(lost, lost, FINE, sleep=waits.append)
+    assert connection.send(method, "/skills", body={"a": 1})["data"] == 1
+    assert len({(request.headers.get("Idempotency-Key"), request.content) for request in asked}) == 1
+    assert (len(asked), waits) == (3, [0.2, 1.0])
+    connection, asked = answering(lost, sleep=waits.append)
+    with pytest.raises(UnavailableError, match="does not answer: gone"):
+        connection.send(method, "/skills")
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("error", [httpx.ConnectError("refused"), httpx.ReadTimeout("slow")])
+def test_a_yard_that_is_not_there_or_too_slow_is_not_asked_again(error):
+    connection, asked = answering(error)
+    with pytest.raises(UnavailableError):
+        connection.send("POST", "/skills")
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("status", "code"), [(409, "in_progress"), (503, "busy")])
+def test_a_yard_that_asks_for_a_moment_is_given_one(status, code):
+    waits = []
+    busy = httpx.Response(status, headers={"Retry-After": "2"}, json={"error": {"code": code, "message": "No."}})
+    connection, asked = answering(httpx.ReadError("gone"), busy, FINE, sleep=waits.append)
+    assert connection.send("POST", "/skills")["data"] == 1
+    assert (len({request.headers["Idempotency-Key"] for request in asked}), waits) == (1, [0.2, 2.0])
+
+
+@pytest.mark.parametrize(("status", "code"), [(409, "conflict"), (503, "unavailable")])
+def test_a_refusal_is_not_argued_with(status, code):
+    connection, asked = answering(refusal(status, code))
+    with pytest.raises(SkillyardError):
+        connection.send("POST", "/skills")
+    assert len(asked) == 1

@@ -62,7 +62,7 @@ class Served:
         return self.client.portal.call(partial(call, *given, **named))
 
     def root(self):
-        return self.run(self.yard.access.at_this_machine, "root")
+        return self.run(self.yard.access.operator, "root")
 
     def token(self, name, *, scope=Scope.ADMIN, admin=False, tenant="default", **given):
         """A token of someone, who is made if need be."""

@@ -54,9 +54,16 @@ def test_a_token_in_the_query_is_none(served):
         assert served.client.get(f"/api/v1/me?{name}={ana.secret}").status_code == 401
 
 
-def test_metrics_are_for_anyone_with_a_token(served):
-    reader = served.token("ana", scope=Scope.READ)
-    assert "skillyard_requests" in reader.get("/metrics").text
+def test_metrics_are_for_administrators_whatever_their_tokens_scope(served):
+    assert problem(served.token("ana").get("/metrics")) == (403, "not_allowed")
+    watcher = served.token("watcher", admin=True, scope=Scope.READ)
+    assert "skillyard_requests" in watcher.get("/metrics").text
+
+
+def test_metrics_are_for_whoever_is_at_the_machine_of_a_local_server(start):
+    with start(person="root") as served:
+        assert "skillyard_requests" in served.client.get("/metrics").text
+        assert problem(served.token("ana").get("/metrics")) == (403, "not_allowed")
 
 
 def test_a_wrong_an_ended_and_no_valid_token_get_the_same_answer(served):
@@ -70,7 +77,7 @@ def test_a_wrong_an_ended_and_no_valid_token_get_the_same_answer(served):
 
 
 def test_a_kept_answer_is_not_told_to_others_nor_after_the_token_ended(served):
-    ana, bob = served.token("ana"), served.token("bob")
+    ana, bob = served.token("ana"), served.token("bob", admin=True)
     for _ in range(2):
         assert ana.data("me")["name"] == "ana"
         assert bob.data("me")["name"] == "bob"
@@ -133,6 +140,17 @@ def test_an_idempotent_request_is_told_again_to_the_same_caller_only(served):
     assert problem(bob.post("namespaces", json={"name": "crew"}, headers=key)) == (409, "conflict")
     nobody = served.client.post("/api/v1/namespaces", json={"name": "crew"}, headers=key)
     assert problem(nobody) == (401, "unauthenticated")
+
+
+def test_who_waits_too_long_to_write_is_told_when_to_come_back(served, monkeypatch):
+    ana = served.token("ana")
+    monkeypatch.setattr(served.yard.database, "_busy_seconds", 0.01)
+    served.run(served.yard.database._pen.acquire)
+    answer = ana.post("namespaces", json={"name": "crew"})
+    assert problem(answer) == (503, "busy")
+    assert answer.headers["retry-after"] == "2"
+    served.client.portal.call(served.yard.database._pen.release)
+    assert ana.post("namespaces", json={"name": "crew"}).status_code == 201
 
 
 def test_too_many_requests_are_refused_per_token(start):

@@ -30,6 +30,7 @@ class Yard:
         self.app.get("/api/v1/stream")(self.stream)
         self.app.get("/api/v1/huge")(self.huge)
         self.app.get("/api/v1/answer")(self.answer)
+        self.app.get("/api/v1/here")(self.here)
         self.app.put("/api/v1/long")(self.edit)
         self.app.get("/other")(self.long)
         self.answer_headers = {}
@@ -64,6 +65,10 @@ class Yard:
     async def answer(self, request: Request):
         self.note(request)
         return Response(b"short", status_code=self.answer_status, headers=self.answer_headers)
+
+    async def here(self, request: Request):
+        self.note(request)
+        return Response(str(request.base_url), media_type="text/plain", headers={"Vary": "Authorization, Host"})
 
     async def edit(self, request: Request):
         self.seen_if_match = request.headers.get("if-match")
@@ -140,6 +145,45 @@ def test_callers_with_other_credentials_or_names_never_share_an_answer(name):
     yard = Yard()
     visit(yard, ("GET", "/api/v1/who", {name: "a"}), ("GET", "/api/v1/who", {name: "b"}), "/api/v1/who")
     assert yard.calls == 3
+
+
+def test_an_address_in_an_answer_is_told_to_those_who_asked_there_only():
+    yard = Yard()
+    hosts = ["one.test", "two.test", "one.test:81"]
+    asked = [("GET", "/api/v1/here", {"host": host}) for host in hosts]
+    answers = visit(yard, *asked, *reversed(asked))
+    assert [answer.text for answer in answers] == [f"http://{host}/" for host in [*hosts, *reversed(hosts)]]
+    assert yard.calls == 3
+    assert {answer.headers["vary"] for answer in answers} == {"authorization, cookie, accept-encoding, host"}
+
+
+def test_without_a_host_the_address_that_was_reached_tells_answers_apart():
+    yard = Yard()
+
+    async def ask(address):
+        told = []
+
+        async def send(message):
+            told.append(message.get("body", b""))
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": "/api/v1/here",
+            "raw_path": b"/api/v1/here",
+            "query_string": b"",
+            "headers": [],
+            "scheme": "http",
+            "server": (address, 80),
+        }
+        await yard.cache(scope, None, send)
+        return b"".join(told).decode()
+
+    async def go():
+        return [await ask(address) for address in ("10.0.0.1", "10.0.0.2", "10.0.0.1")]
+
+    assert asyncio.run(go()) == ["http://10.0.0.1/", "http://10.0.0.2/", "http://10.0.0.1/"]
+    assert yard.calls == 2
 
 
 def test_the_query_and_the_spelling_of_the_path_are_part_of_the_question():

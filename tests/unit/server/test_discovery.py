@@ -46,7 +46,7 @@ def yard_client(tmp_path):
     @asynccontextmanager
     async def opening():
         async with open_yard(Settings(home=tmp_path)) as yard:
-            ana = await yard.access.at_this_machine("ana")
+            ana = await yard.access.operator("ana")
             for one, visibility in SKILLS:
                 await yard.registry.publishing.publish_bundle(ana, draft_of(one), visibility=visibility, why=WHY)
             token = await yard.tokens.create(ana, label="test", why=WHY)

@@ -80,6 +80,12 @@ def test_odd_targets_are_refused(path, status, code):
         ([("x-long", "a" * 40_000)], 431),
         ([("authorization", "a"), ("authorization", "b")], 400),
         ([("idempotency-key", "a"), ("idempotency-key", "a")], 400),
+        ([("origin", "http://a"), ("origin", "http://b")], 400),
+        ([("sec-fetch-site", "same-origin"), ("sec-fetch-site", "none")], 400),
+        ([("host", "yard.test/x?y=")], 400),
+        ([("host", "ana@yard.test")], 400),
+        ([("host", '"><script>')], 400),
+        ([("host", "[::1")], 400),
         ([("content-length", "ten")], 400),
         ([("content-length", "9" * 5000)], 413),
     ],
@@ -88,6 +94,13 @@ def test_odd_headers_are_refused(headers, status):
     answer = send("GET", "/a", headers=headers)
     assert answer.status_code == status
     assert answer.json()["success"] is False
+
+
+@pytest.mark.parametrize(
+    "host", ["yard.test", "yard.test:8321", "my_yard", "[::1]:80", "127.0.0.1", "xn--dcken-lva.de."]
+)
+def test_every_way_to_name_a_host_is_taken(host):
+    assert send("GET", "/a", headers={"host": host}).status_code == 200
 
 
 @pytest.mark.parametrize(("charset", "status"), [("punycode", 422), ('"UTF-7"', 422), ("utf-8", 200), ('"UTF-8"', 200)])

@@ -11,7 +11,7 @@ import uvicorn
 
 from skillyard.errors import UsageError
 from skillyard.server.peers import Peer, own_uids, whose
-from skillyard.server.protocol import local_protocol
+from skillyard.server.protocol import LocalProtocol
 from skillyard.server.run import bind
 
 NOBODY = 65534
@@ -83,7 +83,7 @@ async def hello(scope, receive, send):
 def port():
     """A local server in this process, as `run` starts it."""
     listener = bind("127.0.0.1", 0)
-    config = uvicorn.Config(hello, http=local_protocol(), ws="none", lifespan="off", log_config=None)
+    config = uvicorn.Config(hello, http=LocalProtocol, ws="none", lifespan="off", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

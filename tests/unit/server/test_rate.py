@@ -81,9 +81,13 @@ def test_one_ipv6_network_is_one_caller():
     assert statuses(yard.ask("", address="2001:db8:0:1::1")) == [401]
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 def test_probes_are_never_limited(path):
     assert 429 not in statuses(Yard().ask(*[""] * 10, path=path))
+
+
+def test_what_looks_at_credentials_is_limited_also_when_it_watches():
+    assert 429 in statuses(Yard().ask(*[f"bad-{number}" for number in range(5)], path="/metrics"))
 
 
 def test_the_callers_longest_silent_are_forgotten():

@@ -33,7 +33,7 @@ async def opened(tmp_path, **given):
     told = []
     async with serving(Settings(home=tmp_path, **given), FolderLibrary(tmp_path), ready=told.extend) as app:
         yard = app.api.state.yard
-        root = await yard.access.at_this_machine("someone")
+        root = await yard.access.operator("someone")
         page = await yard.registry.shelf.page(root, limit=200)
         number = await yard.database.number()
     assert app.streams.closed
@@ -52,6 +52,6 @@ async def test_a_server_that_nobody_can_enter_says_how_to_make_the_first_token(t
     assert (await opened(tmp_path, auth="token", admin_token="a-long-and-random-text"))[0] == []
     async with serving(Settings(home=tmp_path), FolderLibrary(tmp_path), ready=lambda _: None) as app:
         yard = app.api.state.yard
-        root = await yard.access.at_this_machine("someone")
+        root = await yard.access.operator("someone")
         await yard.tokens.create(root, label="first", why=Why())
     assert (await opened(tmp_path, auth="token"))[0] == []

@@ -25,4 +25,4 @@ async def list_changes(
     page is not the end: that is reached when `next` is the `since` that was asked for.
     """
     page = await yard.registry.chronicle.feed(caller, since=since, limit=limit)
-    return Success(data=ChangesSchema(changes=[ChangeSchema.of(step) for step in page.steps], next=page.next))
+    return Success(data=ChangesSchema(changes=[ChangeSchema.of(item) for item in page.items], next=page.next))

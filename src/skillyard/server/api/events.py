@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Depends, Header, Request
 
 from skillyard.errors import NotAllowedError, UnauthenticatedError
-from skillyard.registry.chronicle import Chronicle, Step
+from skillyard.registry.chronicle import Chronicle, FeedItem
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.changes import Since
 from skillyard.server.api.history import LARGEST
@@ -62,8 +62,8 @@ async def _events(chronicle: Chronicle, streams: Streams, admit: Admit, number: 
                 continue  # the caller's rights changed while the page was read: it may hold too much
         except (UnauthenticatedError, NotAllowedError):
             return
-        for step in page.steps:
-            yield _event(step)
+        for item in page.items:
+            yield _event(item)
         if page.next == number:
             await streams.news(number)
             # Also a reader who was told nothing goes on from here when the connection breaks.
@@ -71,8 +71,8 @@ async def _events(chronicle: Chronicle, streams: Streams, admit: Admit, number: 
         number = page.next
 
 
-def _event(step: Step) -> bytes:
-    change = ChangeSchema.of(step)
+def _event(item: FeedItem) -> bytes:
+    change = ChangeSchema.of(item)
     data = change.model_dump_json(exclude_none=True)
     return f"id: {change.number}\nevent: {change.type}\ndata: {data}\n\n".encode()
 

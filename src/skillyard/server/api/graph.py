@@ -46,11 +46,13 @@ async def get_dependencies(
     version: Annotated[
         str, Query(max_length=256, description="A version, a tag or a range; without it, what is shipped.")
     ] = "",
+    alone: Annotated[bool, Query(description="Only the skill itself: leave out what it requires.")] = False,
 ) -> Success[DependenciesSchema]:
     """The versions of a skill and of all it requires that suit each other; what is missing or contradicts."""
     await yard.registry.shelf.get(caller, skill_id)
     wanted = SkillRef.of(skill_id, version)
-    return Success(data=DependenciesSchema.of(await yard.registry.shipping.resolve_shipment(caller, [wanted])))
+    shipment = await yard.registry.shipping.resolve_shipment(caller, [wanted], alone=alone)
+    return Success(data=DependenciesSchema.of(shipment))
 
 
 def _written(graph: Graph) -> str:

@@ -6,14 +6,11 @@ from fastapi import APIRouter, Path, Query
 
 from skillyard.app.yard import Yard
 from skillyard.errors import InputError
-from skillyard.history.entries import Entry, Page
-from skillyard.identity.principals import Principal
-from skillyard.registry.chronicle import MAX_ENTRIES
+from skillyard.history.entries import MAX_ENTRIES, Entry, Page
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.history_schemas import EntryDetail, EntrySchema
 from skillyard.server.api.shapes import Listed, errors
 from skillyard.server.models import Success
-from skillyard.skill.names import is_id
 
 router = APIRouter(prefix="/api/v1", tags=["history"], responses=errors())
 
@@ -41,11 +38,13 @@ async def list_history(
     limit: Limit = 50,
 ) -> Listed[EntrySchema]:
     """What happened to what the caller may see, the newest first."""
-    subjects = _subject(subject_kind, subject_id)
-    if skill is not None:
-        subjects = [*subjects, ("skill", await _skill_id(yard, caller, skill))]
     page = await yard.registry.chronicle.entries(
-        caller, subjects=subjects, actor=actor, before=_earlier(before, cursor), limit=limit
+        caller,
+        skill=skill,
+        subjects=_subject(subject_kind, subject_id),
+        actor=actor,
+        before=_earlier(before, cursor),
+        limit=limit,
     )
     return _listed(yard, page)
 
@@ -74,8 +73,9 @@ async def get_entry(number: Number, yard: TheYard, caller: Caller) -> Success[En
     """One change, with what it did to the files."""
     chronicle = yard.registry.chronicle
     entry = await chronicle.entry(caller, number)
-    diff = await chronicle.diff(entry)
-    return Success(data=EntryDetail.with_diff(entry, diff, undoable=chronicle.is_undoable(entry)))
+    diff, has_content = await chronicle.diff(entry), await chronicle.has_content(entry)
+    undoable = chronicle.is_undoable(entry)
+    return Success(data=EntryDetail.with_diff(entry, diff, undoable=undoable, has_content=has_content))
 
 
 @router.post("/history/{number}/undo", responses=errors(409))
@@ -105,11 +105,3 @@ def _subject(kind: str | None, key: str | None) -> list[tuple[str, str]]:
             details={"field": "subject_id" if key is None else "subject_kind"},
         )
     return [] if kind is None or key is None else [(kind, key)]
-
-
-async def _skill_id(yard: Yard, caller: Principal, skill: str) -> str:
-    """The id of a skill that is given by id or name; by its id also a deleted one is found."""
-    if is_id(skill):
-        return skill
-    namespace, _, name = skill.rpartition("/")
-    return (await yard.registry.shelf.named(caller, name, namespace or None)).id

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, Field
 
 from skillyard.history.entries import Entry, Outcome
-from skillyard.registry.chronicle import Step
+from skillyard.registry.chronicle import FeedItem
 from skillyard.skill.diff import BundleDiff
 
 
@@ -58,12 +58,17 @@ class DiffSchema(BaseModel):
 
 
 class EntryDetail(EntrySchema):
-    diff: DiffSchema | None = Field(description="Null where no file changed, or where they are too large to compare.")
+    has_content: bool = Field(
+        description="Whether the files after the change are kept; those of a refused attempt are for a while only."
+    )
+    diff: DiffSchema | None = Field(
+        description="Null where no file changed, or where they are too large to compare or no longer kept."
+    )
 
     @classmethod
-    def with_diff(cls, entry: Entry, diff: BundleDiff | None, *, undoable: bool) -> Self:
+    def with_diff(cls, entry: Entry, diff: BundleDiff | None, *, undoable: bool, has_content: bool) -> Self:
         shown = DiffSchema(**diff.as_dict()) if diff else None
-        return cls(**_fields(entry), undoable=undoable, diff=shown)
+        return cls(**_fields(entry), undoable=undoable, has_content=has_content, diff=shown)
 
 
 class ChangedSubject(BaseModel):
@@ -84,10 +89,10 @@ class ChangeSchema(BaseModel):
     digest: str | None = Field(default=None, description="Of the content after the change.")
 
     @classmethod
-    def of(cls, step: Step) -> Self:
-        entry = step.entry
+    def of(cls, item: FeedItem) -> Self:
+        entry = item.entry
         subject = entry.change.subject
-        if step.lost:
+        if item.lost:
             # All else would say what became of it, which is no longer theirs to know.
             return cls(
                 number=entry.number,

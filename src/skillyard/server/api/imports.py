@@ -1,7 +1,7 @@
 """Skills as one file: archives taken in and given out."""
 
 import asyncio
-from typing import Annotated
+from typing import Annotated, Self
 
 from fastapi import APIRouter, File, Form, Query, Response, UploadFile
 from pydantic import Field
@@ -10,7 +10,9 @@ from skillyard.app.yard import Yard
 from skillyard.errors import InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.drafts import Draft, draft_of
-from skillyard.registry.skills import Skill, Version, Visibility
+from skillyard.registry.intake import Taken
+from skillyard.registry.publishing import Publication
+from skillyard.registry.skills import Visibility
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.preconditions import Digest
 from skillyard.server.api.shapes import errors
@@ -36,7 +38,15 @@ class ImportedSkill(SkillSchema):
     """A skill that came from an archive."""
 
     created: bool = Field(description="Whether a skill or a version was made; the status is 201 then.")
+    changed: bool = Field(description="Whether anything is other than before: files, a version, or who may see it.")
+    dry_run: bool = Field(description="Whether this is only what would be: then nothing was kept, and no id counts.")
     version: VersionSchema | None = Field(description="The version, if it was published.")
+
+    @classmethod
+    def made(cls, done: Publication | Taken, *, dry_run: bool) -> Self:
+        version = VersionSchema.of(done.version) if isinstance(done, Publication) else None
+        values = skill_values(done.skill)
+        return cls(**values, created=done.created, changed=done.changed, dry_run=dry_run, version=version)
 
 
 @router.post(
@@ -45,7 +55,7 @@ class ImportedSkill(SkillSchema):
     summary="Import an archive",
     responses={
         **errors(409, 413),
-        200: {"model": Success[ImportedSkill], "description": "The skill was there already."},
+        200: {"model": Success[ImportedSkill], "description": "The skill was there already, or it is a dry run."},
     },
 )
 async def import_skill(  # noqa: PLR0913, PLR0917 -- one parameter for each part of the form
@@ -61,11 +71,13 @@ async def import_skill(  # noqa: PLR0913, PLR0917 -- one parameter for each part
     version: Annotated[str | None, Form(max_length=MAX_VERSION, description="With `publish`: its number.")] = None,
     notes: Annotated[Text, Form(max_length=MAX_NOTES, description="With `publish`: what is new.")] = "",
     base: Annotated[Digest | None, Form(description="The unpublished state that may be replaced.")] = None,
+    dry_run: Annotated[bool, Form(description="Only say what would be done.")] = False,
 ) -> Success[ImportedSkill]:
     """Make a skill of an archive, or replace the working copy of the skill that has its name.
 
     Edits that were never published are only replaced if `base` names them. An archive that is hostile, damaged or no
-    skill is refused with all findings, and nothing of it is kept.
+    skill is refused with all findings, and nothing of it is kept. A dry run answers 200 with what would be there, or
+    is refused as the import would be, and neither is kept.
     """
     caller.require_scope(Scope.PUBLISH if publish else Scope.WRITE)  # before anything is unpacked
     problem = contradiction(is_public, visibility)
@@ -80,11 +92,27 @@ async def import_skill(  # noqa: PLR0913, PLR0917 -- one parameter for each part
     shown = wanted(is_public, visibility, present)
     if publish:
         done = await yard.registry.publishing.publish_bundle(
-            caller, draft, namespace=namespace, version=version, visibility=shown, base=base, notes=notes, why=why
+            caller,
+            draft,
+            namespace=namespace,
+            version=version,
+            visibility=shown,
+            base=base,
+            notes=notes,
+            dry_run=dry_run,
+            why=why,
         )
-        return _answer(done.skill, done.version, response, created=done.created)
-    taken = await yard.registry.intake.take(caller, draft, namespace=namespace, visibility=shown, base=base, why=why)
-    return _answer(taken.skill, None, response, created=taken.created)
+    else:
+        done = await yard.registry.intake.take(
+            caller, draft, namespace=namespace, visibility=shown, base=base, dry_run=dry_run, why=why
+        )
+    if dry_run:
+        response.status_code = 200
+        response.headers["Cache-Control"] = "no-store"  # not even for a client that asks again
+    else:
+        response.status_code = 201 if done.created else 200
+        response.headers["ETag"] = etag_of_skill(done.skill)
+    return Success(data=ImportedSkill.made(done, dry_run=dry_run))
 
 
 @router.get(
@@ -143,10 +171,3 @@ async def _present_visibility(yard: Yard, caller: Principal, name: str, namespac
         return (await yard.registry.shelf.named(caller, name, namespace or caller.name)).visibility
     except NotFoundError:
         return None
-
-
-def _answer(skill: Skill, version: Version | None, response: Response, *, created: bool) -> Success[ImportedSkill]:
-    response.status_code = 201 if created else 200
-    response.headers["ETag"] = etag_of_skill(skill)
-    made = VersionSchema.of(version) if version else None
-    return Success(data=ImportedSkill(**skill_values(skill), created=created, version=made))

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from skillyard.identity.directory import Member, Namespace, Person, Tenant, Token
+from skillyard.identity.directory import MAX_TOKEN_DAYS, Member, Namespace, Person, Tenant, Token
 from skillyard.identity.policy import ScanRule
 from skillyard.identity.principals import Role, Scope
 from skillyard.server.api.shapes import Request
@@ -49,7 +49,9 @@ class TenantCreate(Request):
 class TokenCreate(Request):
     label: str = Field(min_length=1, max_length=200, description="What it is for.", examples=["ci"])
     scope: Scope = Field(default=Scope.READ, description="What it may be used for, at most.")
-    expires_in_days: int | None = Field(default=None, ge=1, le=3650, description="None: it does not expire.")
+    expires_in_days: int | None = Field(
+        default=None, ge=1, le=MAX_TOKEN_DAYS, description="None: with the token that it is made with, if that ends."
+    )
     person: str | None = Field(default=None, max_length=64, description="Whose it is; others' for administrators.")
     tenant: str | None = Field(default=None, max_length=64, description="Their tenant; for the operator.")
 
@@ -137,6 +139,7 @@ class TokenSchema(BaseModel):
     expires_at: datetime | None
     last_used_at: datetime | None
     revoked_at: datetime | None
+    parent_id: str | None = Field(description="The token it was made with, and ends with.")
 
     @classmethod
     def of(cls, token: Token) -> Self:
@@ -161,4 +164,5 @@ def _token_fields(token: Token) -> dict[str, Any]:
         "expires_at": token.expires_at,
         "last_used_at": token.last_used_at,
         "revoked_at": token.revoked_at,
+        "parent_id": token.parent_id,
     }

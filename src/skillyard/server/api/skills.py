@@ -43,7 +43,10 @@ async def list_skills(
     cursor: Annotated[str | None, Query(description="The `next_cursor` of the page before.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="At most so many.")] = 50,
 ) -> Listed[SkillSchema] | Listed[SkillSummarySchema]:
-    """The skills that you may see, in the order of their names, a page at a time."""
+    """The skills that you may see, in the order of their names, a page at a time.
+
+    A page has fewer than `limit` where its skills have more than 8 MiB of text together; `next_cursor` goes on.
+    """
     page = await yard.registry.shelf.page(
         caller,
         include_public=include_public,

@@ -45,6 +45,12 @@ async def create_token(
 
 
 @router.delete("/{token_id}")
-async def revoke_token(token_id: str, yard: TheYard, caller: Caller, why: Reason) -> Success[TokenSchema]:
-    """End a token, at once and for good."""
-    return Success(data=TokenSchema.of(await yard.tokens.revoke(caller, token_id, why=why)))
+async def revoke_token(
+    token_id: str,
+    yard: TheYard,
+    caller: Caller,
+    why: Reason,
+    keep_made: Annotated[bool, Query(description="Leave the tokens that were made with it.")] = False,
+) -> Success[TokenSchema]:
+    """End a token and all that were made with it, at once and for good."""
+    return Success(data=TokenSchema.of(await yard.tokens.revoke(caller, token_id, keep_made=keep_made, why=why)))

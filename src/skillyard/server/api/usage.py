@@ -14,7 +14,7 @@ from skillyard.server.api.usage_schemas import (
     UsageReportSchema,
 )
 from skillyard.server.models import Success
-from skillyard.usage.service import MAX_DAYS
+from skillyard.usage.events import MAX_DAYS
 
 router = APIRouter(prefix="/api/v1", tags=["usage"], responses=errors())
 

@@ -1,8 +1,12 @@
+from datetime import timedelta
+
 import pytest
 
+from skillyard.clock import utc_now
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Scope
+from skillyard.registry.refused import RefusedContent
 from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import BundleFile
 
@@ -77,7 +81,19 @@ def test_a_refused_attempt_is_told_with_its_content_and_cannot_be_undone(served)
     assert entry["error"]["code"] == "conflict"
     assert entry["undoable"] is False
     assert [one["path"] for one in entry["diff"]["files"]] == ["SKILL.md"]
+    assert entry["has_content"] is True
     assert problem(ana.post(f"history/{entry['number']}/undo")) == (409, "conflict")
+
+
+def test_a_refused_attempt_whose_content_is_no_longer_kept_says_so(served):
+    ana = served.token("ana")
+    skill = served.skill(ana, "notes")
+    stale = {"if-match": f'"sha256:{"0" * 64}"'}
+    assert problem(ana.put(f"skills/{skill.id}", json={"content": "# Late"}, headers=stale)) == (409, "conflict")
+    much_later = RefusedContent(served.yard.database, keep=timedelta(0), clock=lambda: utc_now() + timedelta(days=1))
+    assert served.run(much_later.sweep) == 1
+    entry = ana.data(f"history/{served.number()}")
+    assert (entry["outcome"], entry["has_content"], entry["diff"]) == ("refused", False, None)
 
 
 def test_undo_and_undo_of_the_undo(served):

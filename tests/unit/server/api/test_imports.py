@@ -262,3 +262,41 @@ def test_the_latest_version_is_exported_unless_another_state_is_named(api, ana):
 def test_a_name_that_is_no_folder_is_exported_under_another(api, ana):
     skill = ana.post("skills", json={"name": "con", "description": "x"}).json()["data"]
     assert read_archive(ana.get(f"skills/{skill['id']}/export").content).folder == "con-skill"
+
+
+@pytest.mark.parametrize("publish", [True, False])
+def test_a_dry_run_answers_with_what_would_be_there(api, ana, publish):
+    data = zipped({"SKILL.md": SKILL_MD})
+    before = api.number()
+    planned = sent(ana, data, publish=publish, dry_run=True, is_public=True)
+    assert (planned.status_code, planned.headers["cache-control"]) == (200, "no-store")
+    assert "etag" not in planned.headers
+    assert api.number() == before
+    real = sent(ana, data, publish=publish, is_public=True)
+    assert real.status_code == 201
+    for answer in (planned, real):
+        found = answer.json()["data"]
+        assert (found["created"], found["changed"], found["full_name"]) == (True, True, "ana/pdf-tables")
+        assert (found["visibility"], (found["version"] or {}).get("version")) == (
+            "public",
+            "0.1.0" if publish else None,
+        )
+    assert [answer.json()["data"]["dry_run"] for answer in (planned, real)] == [True, False]
+    again = sent(ana, data, publish=publish, dry_run=True).json()["data"]
+    assert (again["created"], again["changed"]) == (False, False)
+
+
+def test_a_dry_run_is_refused_as_the_real_thing(api, ana, bob):
+    data = zipped({"SKILL.md": SKILL_MD})
+    api.team("crew", ana, bob="editor")
+    eve, writer = api.person("eve"), api.person("eve", scope=Scope.WRITE)
+    before = api.number()
+    assert sent(bob, data, namespace="crew", publish=True, dry_run=True).status_code == 403
+    assert sent(writer, data, publish=True, dry_run=True).status_code == 403
+    assert sent(eve, data, namespace="crew", dry_run=True).status_code == 404
+    assert sent(ana, b"no archive", dry_run=True).status_code == 422
+    assert api.number() == before
+    sent(ana, data)
+    before = api.number()
+    assert sent(ana, zipped({"SKILL.md": SKILL_MD + b"more"}), dry_run=True).status_code == 409
+    assert api.number() == before

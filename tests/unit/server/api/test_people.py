@@ -109,6 +109,20 @@ def test_a_token_is_shown_once_and_never_kept_or_told_again(served):
     assert served.client.get("/api/v1/me", headers={"authorization": f"Bearer {secret}"}).status_code == 401
 
 
+def test_ending_a_token_ends_what_was_made_with_it_unless_that_is_kept(served):
+    ana = served.token("ana")
+    made = [ana.post("tokens", json={"label": "ci", "scope": "admin"}).json()["data"] for _ in range(2)]
+    assert {one["parent_id"] for one in made} == {ana.id}
+    kept, lost = ({"authorization": f"Bearer {one['secret']}"} for one in made)
+    of_kept = served.client.post("/api/v1/tokens", json={"label": "of kept"}, headers=kept).json()["data"]["secret"]
+    assert ana.delete(f"tokens/{made[0]['id']}?keep_made=true").status_code == 200
+    me = {"authorization": f"Bearer {of_kept}"}
+    assert served.client.get("/api/v1/me", headers=me).status_code == 200
+    assert ana.delete(f"tokens/{ana.id}").status_code == 200
+    for headers in (kept, lost, me):
+        assert served.client.get("/api/v1/me", headers=headers).status_code == 401
+
+
 def test_the_list_of_tokens_tells_when_each_was_last_used(served):
     ana = served.token("ana")
     assert ana.data("tokens")[0]["last_used_at"] is None

@@ -141,7 +141,7 @@ def test_a_version_waits_for_someone_else_where_the_namespace_says_so(api, ana, 
     assert latest(ana, skill) is None
     assert eve.get(url).json()["data"] == []
     assert eve.get(f"{url}/1.0.0").status_code == 404
-    assert ana.post(f"{url}/1.0.0/approve").status_code == 409
+    assert ana.post(f"{url}/1.0.0/approve").status_code == 403
     done = bob.post(f"{url}/1.0.0/approve").json()["data"]
     assert (done["state"], done["reviewed_by"]) == ("published", bob.id)
     assert eve.get(f"{url}/1.0.0").status_code == 200

@@ -89,6 +89,20 @@ def test_over_https_the_cookie_is_bound_to_the_host(yard, behind_a_proxy):
     assert not any(attribute.startswith("domain") for attribute in attributes)
 
 
+@pytest.mark.parametrize("order", ["{own}; {planted}", "{planted}; {own}"])
+def test_of_two_cookies_neither_counts(yard, order):
+    sessions = []
+    for name in ("ana", "eve"):
+        yard.client.cookies.clear()
+        _, value, _ = cookie_of(sign_in(yard, yard.token(name).secret))
+        sessions.append(f"skillyard_session={value}")
+    yard.client.cookies.clear()
+    own, planted = sessions
+    assert yard.client.get("/api/v1/me", headers={"cookie": own}).status_code == 200
+    both = {"cookie": order.format(own=own, planted=planted)}
+    assert yard.client.get("/api/v1/me", headers=both).status_code == 401
+
+
 def test_over_https_a_cookie_that_a_neighbour_could_set_does_not_count(yard):
     _, value, _ = cookie_of(sign_in(yard, yard.token("ana").secret))
     yard.client.cookies.clear()
@@ -212,7 +226,7 @@ def test_kept_answers_are_told_only_to_the_cookie_they_were_made_for(yard):
     cookies = {}
     for name in ("ana", "bob"):
         yard.client.cookies.clear()
-        _, value, _ = cookie_of(sign_in(yard, yard.token(name).secret))
+        _, value, _ = cookie_of(sign_in(yard, yard.token(name, admin=name == "ana").secret))
         cookies[name] = {"cookie": f"skillyard_session={value}"}
     yard.client.cookies.clear()
     for _ in range(2):

@@ -189,10 +189,13 @@ def upgrade() -> None:
         sa.Column("expires_at", UtcTime(), nullable=True),
         sa.Column("last_used_at", UtcTime(), nullable=True),
         sa.Column("revoked_at", UtcTime(), nullable=True),
+        sa.Column("parent_id", sa.String(length=36), nullable=True),
+        sa.ForeignKeyConstraint(["parent_id"], ["tokens.id"], name="fk_tokens_parent_id_tokens"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], name="fk_tokens_person_id_people"),
         sa.PrimaryKeyConstraint("id", name="pk_tokens"),
         sa.UniqueConstraint("hash", name="uq_tokens_hash"),
     )
+    op.create_index("ix_tokens_parent_id", "tokens", ["parent_id"], unique=False)
     op.create_index("ix_tokens_person_id", "tokens", ["person_id"], unique=False)
     op.create_table(
         "sessions",
