@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.skill.signature import NEAR, Likeness, alike, likeness, signature, similarity
+from skillyard.skill.signature import signature, similarity, words_of
 
 WORDS = [f"word{number}" for number in range(2_000)]
 
@@ -28,7 +28,6 @@ def score(one: str, other: str) -> float:
 def test_a_text_is_the_same_as_itself():
     text = " ".join(article(1))
     assert score(text, text) == 1.0
-    assert likeness(signature(text), signature(text)) is Likeness.SAME
 
 
 @pytest.mark.parametrize("variant", ["\ufeffa b c\n", "a b c", "a b c  \r\n", "\na b c\n\n"])
@@ -44,12 +43,11 @@ def test_any_other_difference_makes_another_text(variant: str):
 
 def test_small_edits_are_near():
     words = article(2)
-    assert likeness(signature(" ".join(words)), signature(" ".join(edited(words, 6)))) is Likeness.NEAR
+    assert score(" ".join(words), " ".join(edited(words, 6))) > 0.8
 
 
-def test_another_text_is_other():
+def test_another_text_is_not_alike():
     assert score(" ".join(article(3)), " ".join(article(4))) < 0.1
-    assert likeness(signature(" ".join(article(3))), signature(" ".join(article(4)))) is Likeness.OTHER
 
 
 @pytest.mark.parametrize("edits", [0, 4, 16, 40, 80, 200])
@@ -76,7 +74,7 @@ def test_the_similarity_is_close_to_the_true_share_of_phrases(edits: int):
     ],
 )
 def test_texts_without_spaces_are_compared_too(one: str, other: str):
-    assert score(one, other) >= NEAR
+    assert score(one, other) >= 0.7
     assert score(one, "全く別のことについて書かれた文章です。何も共通しません。") < 0.2
 
 
@@ -87,29 +85,17 @@ def test_a_text_without_words_is_like_nothing_but_itself():
 
 
 def test_a_short_text_is_compared_by_what_it_has():
-    assert score("hello", "Hello") >= NEAR
-    assert score("hello", "world") < NEAR
+    assert score("hello", "Hello") >= 0.7
+    assert score("hello", "world") < 0.7
 
 
 def test_a_signature_is_the_same_on_every_machine():
     assert signature("the quick brown fox").key.startswith("9ecb36561341d18e")
-    assert signature("the quick brown fox").sample[:8].hex() == "50deffdd3b62b55e"
+    assert signature("the quick brown fox").sample[:8].hex() == "add0b42efc567d90"
 
 
-def test_pairs_that_are_alike_are_found_among_many():
-    texts = {f"skill-{number}": " ".join(article(number)) for number in range(60)}
-    texts["copy"] = texts["skill-7"]
-    texts["edited"] = " ".join(edited(article(9), 5))
-    pairs = {(left, right) for left, right, _ in alike({name: signature(text) for name, text in texts.items()})}
-    assert pairs == {("skill-7", "copy"), ("skill-9", "edited")}
-
-
-def test_a_crowd_from_one_template_is_told_without_comparing_all_with_all():
-    template = article(1)
-    crowd = {f"skill-{number}": signature(" ".join([*template, f"n{number}"])) for number in range(800)}
-    pairs = list(alike(crowd))
-    assert len(pairs) < len(crowd) * 10
-    assert {right for _, right, _ in pairs} | {"skill-0"} == set(crowd)
+def test_the_words_of_a_text_are_told_without_case_and_sign():
+    assert words_of("Read-the `PDF_file` 表格, naïve") == {"read", "the", "pdf", "file", "表", "格", "naïve"}
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
