@@ -6,19 +6,26 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from skillyard.app.demo import Step, look, put_right
 from skillyard.app.demo_home import DemoHome, build_demo_home
+from skillyard.app.demo_search import MEANING, REQUEST, SearchShow, show_search
 from skillyard.cli.audit import print_agent, print_issues
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.text import FAINT, styled
+from skillyard.cli.safe_text import one_line
+from skillyard.cli.text import BAD, FAINT, GOOD, print_rows, styled
 from skillyard.library.audit_model import AuditReport
+from skillyard.search.catalog import Form
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_FOUND: Final = 3
+"""So many of the skills found are shown."""
 
 
 def demo(
@@ -28,8 +35,9 @@ def demo(
 ) -> Answer:
     """See a messy home audited and fixed.
 
-    A sample home is made in a temporary folder and put right with the commands that the audit suggests. It
-    needs no key, network or account, and touches nothing of yours.
+    A sample home is made in a temporary folder and put right with the commands that the audit suggests. Then a
+    request in Korean finds its skill among a thousand made-up ones. It needs no key, network or account, and
+    touches nothing of yours.
     """
     sink = sink_of(context)
     with _sample(keep=keep) as home:
@@ -41,6 +49,8 @@ def demo(
             sink.stream(lambda console: _print_step(console, home, steps[-1]))
         after = look(home)
         sink.stream(lambda console: _print_report(console, home, after, "\nThe same home now:"))
+        found = show_search()
+        sink.stream(lambda console: _print_search(console, found))
         where = f"The sample is in {home.folder}." if keep else "The sample is gone again. Yours: run `skillyard`."
     return Answer(
         document={
@@ -48,6 +58,7 @@ def demo(
             "before": before.as_dict(),
             "steps": [step.as_dict() for step in steps],
             "after": after.as_dict(),
+            "search": found.as_dict(),
         },
         text=lambda console: console.print(where, soft_wrap=True),
     )
@@ -78,6 +89,26 @@ def _print_step(console: "Console", home: DemoHome, step: Step) -> None:
     console.print(styled((f"\n$ {_short(home, step.command)}", "bold cyan")), soft_wrap=True)
     for line in _short(home, step.output).splitlines():
         console.print(styled((f"  {line}", FAINT)), soft_wrap=True)
+
+
+def _print_search(console: "Console", show: SearchShow) -> None:
+    catalog = show.catalog
+    forms = ", ".join(f"{catalog.count(form):,} {form}" for form in Form if catalog.count(form))
+    console.print(styled((f"\nOne skill among {show.skills:,}, asked for in Korean:\n", "bold")))
+    console.print(styled((f"“{REQUEST}”\n", "bold cyan"), (f"{MEANING}.\n", FAINT)))
+    first, *others = show.found[:_FOUND]
+    rows = [(styled((first.name, GOOD)), one_line(first.description))]
+    print_rows(console, [*rows, *((styled(entry.name), one_line(entry.description)) for entry in others)])
+    console.print(
+        styled(
+            "\nThe list of all skills in a prompt: ",
+            (f"{catalog.naive:,} characters", BAD),
+            ".\nThe catalog for this request: ",
+            (f"{catalog.characters:,} characters", GOOD),
+            f" ({forms}).\nTry it: skillyard skill catalog --query TEXT\n",
+        ),
+        soft_wrap=True,
+    )
 
 
 def _short(home: DemoHome, text: str) -> str:
