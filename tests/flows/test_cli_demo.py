@@ -45,6 +45,8 @@ def test_the_mess_is_found_and_put_right(capsys, own_home, tmp_path):
     looking = ("skillyard validate", "skillyard skill diff")
     for step in told["steps"]:
         assert step["exit_code"] == (1 if step["command"].startswith(looking) else 0), step
+    assert told["search"]["found"][0] == "quarterly-sales-workbook"
+    assert told["search"]["catalog"]["characters"] <= 8_000 < told["search"]["catalog"]["naive_characters"]
     assert tree(own_home) == before
     assert not list(tmp_path.glob("skillyard-demo-*"))
 
@@ -57,6 +59,8 @@ def test_it_is_shown_the_same_way_every_time_and_can_be_kept(capsys, tmp_path):
     assert first.splitlines()[:-1] == second.splitlines()[:-1]
     assert "$ skillyard skill disable" in first
     assert "Nothing is wrong." in first
+    assert "\nquarterly-sales-workbook " in first
+    assert "characters" in first.split("The catalog for this request: ")[1]
     kept = list(tmp_path.glob("skillyard-demo-*"))
     assert len(kept) == 1
     assert str(kept[0]) in second

@@ -3,7 +3,7 @@
 import pytest
 
 from skillyard import Skillyard
-from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UnavailableError
+from skillyard.errors import ConflictError, InputError, NotFoundError, SkillyardError, UnavailableError
 from skillyard.remote.library import RemoteSkill
 from skillyard.remote.pulling import plan_pull, pull
 from skillyard.skill.bundle import Bundle, BundleFile
@@ -37,6 +37,26 @@ def test_a_folder_is_published_read_and_pulled(yard, folder, tmp_path):
     pulled = yard.pull("alpha", into=tmp_path / "out")
     assert [one.path for one in pulled] == [tmp_path / "out/alpha"]
     assert (tmp_path / "out/alpha/SKILL.md").read_bytes() == (folder / "SKILL.md").read_bytes()
+
+
+def test_a_yard_is_searched_by_what_its_skills_do(yard, folder):
+    yard.publish(folder, visibility="public")
+    (hit,) = yard.search("read a file", visibility="public", stage="published", limit=3)
+    assert hit["full_name"] == "ann/alpha"
+    assert hit["snippet"]["text"] == "Reads files."
+    assert yard.search("read a file", tags=["none"]) == yard.search("read a file", namespace="nobody") == []
+    (found,) = yard.library.search("read a file", limit=1000)
+    assert (found.entry, found.score) == (yard.library.catalog().find("alpha"), hit["score"])
+    assert [found.snippet.text[start:end] for start, end in found.snippet.marks] == ["Reads", "files"]
+    with pytest.raises(InputError, match="empty"):
+        yard.search(" ")
+
+
+def test_the_catalog_is_written_by_the_yard(yard, folder):
+    yard.publish(folder)
+    told = yard.catalog("alpha", budget=500, pins=["alpha"], format="markdown")
+    assert told["text"].startswith("- ")
+    assert (told["shown"], told["total"]) == (1, 1)
 
 
 def test_a_dry_run_says_what_publishing_would_do_and_does_nothing(yard, folder):

@@ -9,7 +9,6 @@ from skillyard.config.paths import config_dir
 from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import find_agent
 from skillyard.library.audit import audit, longest_lines
-from skillyard.library.audit_agent import line_length
 from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue
 from skillyard.library.roots import Machine
 from skillyard.library.switches import load_switches
@@ -36,9 +35,7 @@ def audit_machine(settings: "Settings", machine: Machine) -> AuditReport:
 def _with_budget(view: AgentView, limit: int) -> AgentView:
     if view.budget is not None:
         return view
-    agent = find_agent(view.id)
-    used = sum(line_length(agent, entry) for entry in view.sees)
-    return replace(view, budget=BudgetUse(used, limit, setting="prompt_budget"))
+    return replace(view, budget=BudgetUse(view.characters, limit, setting="prompt_budget"))
 
 
 def _is_over(view: AgentView) -> bool:
@@ -56,7 +53,8 @@ def _over_own_budget(view: AgentView) -> Issue:
         severity=Severity.INFO,
         message=f"{view.label} is told of {len(view.sees)} skills in {budget.used:,} characters. It documents no limit;"
         f" yours is {budget.limit:,} (setting prompt_budget). Shorten the longest descriptions"
-        f" ({', '.join(entry.id for entry in longest)}), turn skills off, or raise the setting.",
+        f" ({', '.join(entry.id for entry in longest)}), turn skills off, or raise the setting."
+        " An agent of your own can be given what fits: `skillyard skill catalog`.",
         fix=turn_off or f"skillyard config set prompt_budget {budget.used}",
         agents=(view.id,),
     )

@@ -36,6 +36,10 @@ def examine() -> Iterator[Check]:
     yield ok("config", ", ".join(files) or "no file; every setting has its default")
     yield writable("home", settings.home)
     yield from examine_registry(settings)
+    if settings.embeddings is not None:
+        from skillyard.app.embedding import examine_embeddings  # noqa: PLC0415 -- most people have none
+
+        yield from examine_embeddings(settings)
     yield from _environment(settings)
     yield from _named_folders(settings)
     yield from _roots(settings)

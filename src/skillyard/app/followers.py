@@ -27,7 +27,10 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
         asyncio.create_task(_every(SWEEP_EVERY, yard.orphans.sweep, pause)),
         asyncio.create_task(_every(FORGET_EVERY, partial(_forget, yard), pause)),
         asyncio.create_task(_prepare_discovery(yard, pause)),
+        asyncio.create_task(yard.search.index.follow(pause)),
     ]
+    if yard.vectors is not None:
+        tasks.append(asyncio.create_task(yard.vectors.follow(pause)))
     try:
         yield
     finally:

@@ -1,24 +1,35 @@
-"""Searching a library by what its skills do, again and again at little cost."""
+"""Searching folders of skills by what their skills do, again and again at little cost."""
 
+import json
 import os
+import shutil
 import time
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from skillyard.app.embedding import Embeddings, open_embeddings
 from skillyard.errors import SkillyardError
 from skillyard.library.loader import YOUNG_NS
-from skillyard.search.index import MAX_BODY, Document, Index
+from skillyard.search import Document, SkillIndex, Snippet
+from skillyard.search.documents import MAX_BODY
+from skillyard.search.fusion import Searchable
+from skillyard.search.index_folder import BrokenIndexError, IndexFolder, View
 from skillyard.skill.library import Library, SkillEntry
-from skillyard.skill.limits import MIB
 
-MAX_WITH_BODIES: Final = 2_000
-"""Up to so many skills their bodies are searched too; reading more would make a person wait."""
-MAX_KEPT: Final = 16 * MIB
-"""Characters of bodies that are kept to be searched; of the skills after that only names and descriptions are."""
+if TYPE_CHECKING:
+    from skillyard.config.settings import Settings
+
+MAX_FOLDERS: Final = 32
+"""So many indexes are kept, one for each place that was searched from; the one used longest ago goes first."""
 
 
 class Match(NamedTuple):
     entry: SkillEntry
     score: float
+    snippet: Snippet
 
 
 class Matches(NamedTuple):
@@ -28,71 +39,146 @@ class Matches(NamedTuple):
     total: int
 
 
-class _Text(NamedTuple):
-    """What is searched of one skill."""
-
-    entry: SkillEntry
-    stamp: tuple[int, ...]
-    """How its file looked when it was read; empty while it may still change without showing it."""
-    body: str
+State = dict[str, str]
+"""What is searched: for each skill what tells one state of it from another."""
 
 
-class _Shelf(NamedTuple):
-    texts: dict[str, _Text]
-    searchable: Index
+class Snapshot:
+    """The skills of a library as they were at one moment, to be searched as often as wanted."""
 
-
-class SkillSearch:
-    """A library made searchable. Only what changed since the last search is read again.
-
-    Without `bodies` only names and descriptions are searched: of skills elsewhere each body would be a download.
-    """
-
-    def __init__(self, library: Library, *, bodies: bool = True) -> None:
-        self._library = library
-        self._room = MAX_KEPT if bodies else 0
-        self._shelf = _Shelf({}, Index(()))
+    def __init__(self, entries: dict[str, SkillEntry], index: Searchable) -> None:
+        self.entries = entries
+        self._index = index
 
     def search(self, query: str, *, limit: int = 10) -> Matches:
         """The skills that fit a query, best first; none when nothing is relevant."""
-        # Threads may share a search: each works on a shelf of its own and leaves a whole one for the next.
-        shelf = self._shelf = self._look_again(self._shelf)
-        hits = shelf.searchable.search(query, limit=len(shelf.texts))
-        return Matches(tuple(Match(shelf.texts[hit.id].entry, hit.score) for hit in hits[:limit]), len(hits))
+        found = self._index.search(query, limit=limit)
+        best = (Match(self.entries[hit.key], hit.score, hit.snippet) for hit in found.hits if hit.key in self.entries)
+        return Matches(tuple(best), found.total)
 
-    def _look_again(self, before: _Shelf) -> _Shelf:
-        entries = self._library.catalog().entries
-        room = self._room if len(entries) <= MAX_WITH_BODIES else 0
-        texts: dict[str, _Text] = {}
+
+class SkillSearch:
+    """A library made searchable. Only what changed since the last look is read again.
+
+    With a folder the index is kept there, for the next process too; without one it is in memory.
+    """
+
+    def __init__(self, library: Library, folder: Path | None = None, embeddings: Embeddings | None = None) -> None:
+        self._library = library
+        self._embeddings = embeddings
+        self._folder = IndexFolder(folder) if folder else None
+        self._in_memory: tuple[State, SkillIndex] | None = None
+
+    def look(self) -> Snapshot:
+        """The library as it is now."""
+        entries = {entry.id: entry for entry in self._library.catalog().entries}
+        state = {key: _state_of(entry) for key, entry in entries.items()}
+        index = self._searchable(entries, state)
+        if self._embeddings is None:
+            return Snapshot(entries, index)
+        self._embeddings.follow({key: _described(entry) for key, entry in entries.items()})
+        return Snapshot(entries, self._embeddings.over(index))
+
+    def search(self, query: str, *, limit: int = 10) -> Matches:
+        """What fits a query of what is there now."""
+        return self.look().search(query, limit=limit)
+
+    def _searchable(self, entries: dict[str, SkillEntry], state: State) -> SkillIndex | View:
+        if self._folder is not None:
+            # A disk that is full or cannot be written to only makes searching slower.
+            with suppress(OSError, BrokenIndexError):
+                view = self._kept(self._folder, entries, state)
+                if view is not None:
+                    return view
+        if self._in_memory is None or self._in_memory[0] != state:
+            self._in_memory = (state, SkillIndex.of(self._documents(entries.values())))
+        return self._in_memory[1]
+
+    def _kept(self, folder: IndexFolder, entries: dict[str, SkillEntry], state: State) -> View | None:
+        """The index in the folder in just this state; none while another process writes it."""
+        view = folder.look()
+        if view is not None and _marked(view) == state:
+            return view
+        if not folder.take_pen():
+            return None
+        try:
+            before = _marked(view) if (view := folder.look()) else None
+            if before is None:
+                build = folder.build()
+                build.add(self._documents(entries.values()))
+                build.finish(_mark(state))
+            else:
+                changed = [entry for key, entry in entries.items() if before.get(key) != state[key]]
+                folder.write(self._documents(changed), gone=before.keys() - state.keys(), mark=_mark(state))
+        finally:
+            folder.close()
+        return folder.look()
+
+    def _documents(self, entries: Iterable[SkillEntry]) -> Iterator[Document]:
         for entry in entries:
-            text = self._text(entry, before.texts.get(entry.id)) if room > 0 else _Text(entry, (), "")
-            texts[entry.id] = text
-            room -= len(text.body)
-        if texts == before.texts:
-            return before
-        documents = (Document(key, text.entry.name, text.entry.description, text.body) for key, text in texts.items())
-        return _Shelf(texts, Index(documents))
-
-    def _text(self, entry: SkillEntry, known: _Text | None) -> _Text:
-        stamp = _stamp(entry.location)
-        if known is not None and stamp and (known.entry, known.stamp) == (entry, stamp):
-            return known
-        return _Text(entry, stamp, _body(self._library, entry))
+            body, tags = _text(self._library, entry)
+            yield Document(key=entry.id, name=entry.name, description=entry.description, tags=tags, body=body)
 
 
-def _stamp(location: str) -> tuple[int, ...]:
+def open_search(
+    settings: "Settings", library: Library, *, roots: Sequence[Path] = (), environment: str | None = None
+) -> SkillSearch:
+    """The search of a library as the settings want it, its index kept for the next process."""
+    return SkillSearch(
+        library, search_folder(settings, roots=roots, environment=environment), open_embeddings(settings)
+    )
+
+
+def search_folder(settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None) -> Path:
+    """Where the index of what is in reach from here is kept, or that of named folders or an environment."""
+    place = [*map(os.path.abspath, roots)] if roots or environment else [str(Path.cwd())]
+    indexes = settings.home / "search" / "folders"
+    folder = indexes / sha256(json.dumps([place, environment]).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    with suppress(OSError):
+        _forget_oldest(indexes, folder)
+    return folder
+
+
+def _forget_oldest(indexes: Path, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    now = time.time_ns()
+    os.utime(folder, ns=(now, now))
+    by_use = sorted(indexes.iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    for path in by_use[:-MAX_FOLDERS]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _marked(view: View) -> State:
+    return json.loads(view.mark or "{}")
+
+
+def _mark(state: State) -> str:
+    return json.dumps(state)
+
+
+def _state_of(entry: SkillEntry) -> str:
+    return sha256(repr((entry, _stamp(entry.location))).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _stamp(location: str) -> tuple[int | str, ...]:
+    """How a file looks; while it may still change without showing it, what is in it."""
     try:
         status = os.stat(location)  # noqa: PTH116 -- thousands of paths, all strings
+        if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - YOUNG_NS:
+            return (sha256(Path(location).read_bytes()).hexdigest(),)
     except (OSError, ValueError):
         return ()
-    is_young = max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - YOUNG_NS
-    return () if is_young else (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
-def _body(library: Library, entry: SkillEntry) -> str:
+def _described(entry: SkillEntry) -> Document:
+    return Document(key=entry.id, name=entry.name, description=entry.description)
+
+
+def _text(library: Library, entry: SkillEntry) -> tuple[str, tuple[str, ...]]:
     # A file that went away since the listing must not stop the search of the others.
     try:
         document = library.read(entry).document
     except (OSError, SkillyardError):
-        return ""
-    return document.body[:MAX_BODY] if document else ""
+        return "", ()
+    return (document.body[:MAX_BODY], document.tags) if document else ("", ())

@@ -4,7 +4,13 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
+from skillyard.app.embedding import open_embeddings
+from skillyard.app.registry_catalogs import RegistryCatalogs
+from skillyard.app.registry_index import RegistryIndex
+from skillyard.app.registry_search import RegistrySearch
+from skillyard.app.registry_vectors import RegistryVectors
 from skillyard.blobs.orphans import Orphans
 from skillyard.blobs.store import Blobs, open_blobs
 from skillyard.config.settings import Settings
@@ -19,7 +25,9 @@ from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
 from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.refused import RefusedContent
+from skillyard.registry.search_documents import SearchDocuments
 from skillyard.registry.service import Registry
+from skillyard.search.index_folder import IndexFolder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +46,9 @@ class Yard:
     access: Access
     sessions: Sessions
     registry: Registry
+    search: RegistrySearch
+    vectors: RegistryVectors | None
+    catalogs: RegistryCatalogs
 
 
 @asynccontextmanager
@@ -47,21 +58,30 @@ async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
     try:
         blobs = open_blobs(settings.blobs)
         admin_token = settings.admin_token.get_secret_value() if settings.admin_token else None
-        yield _wired(database, blobs, admin_token, keep_refused=timedelta(days=settings.keep_refused_days))
+        yard = _wired(database, blobs, admin_token, settings)
+        try:
+            yield yard
+        finally:
+            await yard.search.index.close()
     finally:
         await database.close()
 
 
-def _wired(database: Database, blobs: Blobs, admin_token: str | None, *, keep_refused: timedelta) -> Yard:
+def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: Settings) -> Yard:
     history = History(database)
     people = People(database, history)
     Standing(database)
+    documents = SearchDocuments(database)
     access = Access(database, people, admin_token=admin_token)
+    registry = Registry(database, blobs, history)
+    embeddings = open_embeddings(settings)
+    index = RegistryIndex(documents, IndexFolder(search_folder(settings.home)))
+    search = RegistrySearch(documents, index, embeddings)
     return Yard(
         database=database,
         blobs=blobs,
         orphans=Orphans(database, blobs, [named_by_bundles]),
-        refused=RefusedContent(database, keep=keep_refused),
+        refused=RefusedContent(database, keep=timedelta(days=settings.keep_refused_days)),
         history=history,
         people=people,
         external_people=ExternalPeople(database, history, people),
@@ -69,5 +89,13 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, *, keep_re
         tokens=Tokens(database, history),
         access=access,
         sessions=Sessions(database, history, access, admin_token=admin_token),
-        registry=Registry(database, blobs, history),
+        registry=registry,
+        search=search,
+        vectors=RegistryVectors(documents, embeddings) if embeddings else None,
+        catalogs=RegistryCatalogs(database, registry, search),
     )
+
+
+def search_folder(home: Path) -> Path:
+    """Where the registry's search index is kept; all of it can be made again."""
+    return home / "search" / "registry"

@@ -94,6 +94,8 @@ def print_agent(console: "Console", view: AgentView, *, unseen: bool = False) ->
         style = BAD if view.budget.over else FAINT
         setting = f" (setting {view.budget.setting})" if view.budget.setting else ""
         title.append(f"  {view.budget.used:,} of {view.budget.limit:,} characters{setting}", style)
+    elif view.sees:
+        title.append(f"  {view.characters:,} characters", FAINT)
     more = {"shadowed": view.shadowed, "off": view.disabled, "unseen": view.unseen}
     title.append("".join(f"  {len(items)} {word}" for word, items in more.items() if items), FAINT)
     console.print(title, soft_wrap=True)

@@ -10,7 +10,7 @@ import typer
 from skillyard.app.findings import findings_of, problem_as_dict
 from skillyard.app.libraries import missing_environment, open_library
 from skillyard.app.reading import disabled_in
-from skillyard.app.searching import SkillSearch
+from skillyard.app.searching import Match, open_search
 from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line
@@ -61,11 +61,15 @@ def find(
 ) -> Answer:
     """Search skills by what they do.
 
-    Of those on a server the names and descriptions are searched. Exit code 1 when nothing fits.
+    Those in reach from here, or those on a server. Exit code 1 when nothing fits.
     """
     wanted = " ".join(query)
-    with _opened(root, env, server, token) as library, sink_of(context).busy("Searching"):
-        matches = SkillSearch(library, bodies=server is None).search(wanted, limit=limit).best
+    check_place(server, token, root, env)
+    with sink_of(context).busy("Searching"):
+        if server is None:
+            matches = _found_here(wanted, root or (), env, limit)
+        else:
+            matches = _found_there(wanted, server, token, limit)
 
     def text(console: "Console") -> None:
         rows = [(styled((m.entry.id, "bold")), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
@@ -92,6 +96,20 @@ def find(
             *([] if matches else [f"Nothing here fits {wanted!r}."]),
         ],
     )
+
+
+def _found_here(query: str, roots: Sequence[Path], environment: str | None, limit: int) -> Sequence[Match]:
+    settings = load_settings()
+    library = open_library(settings, roots=roots, environment=environment)
+    search = open_search(settings, library, roots=roots, environment=environment)
+    return search.search(query, limit=limit).best
+
+
+def _found_there(query: str, server: str, token: str | None, limit: int) -> Sequence[Match]:
+    from skillyard.client import Skillyard  # noqa: PLC0415 -- folders need no client
+
+    with Skillyard(server, token=token) as client:
+        return [Match(*found) for found in client.library.search(query, limit=limit)]
 
 
 @contextmanager

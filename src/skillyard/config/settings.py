@@ -94,6 +94,22 @@ class Settings(BaseSettings):
     )
     token: SecretStr | None = Field(default=None, description="Your token at that yard; set it in the environment.")
 
+    embeddings: str | None = Field(
+        default=None, min_length=1, description="What helps search: `wordllama`, or the address of an embeddings API."
+    )
+    embeddings_model: str | None = Field(
+        default=None, min_length=1, description="The model to ask for at that address."
+    )
+    embeddings_api_key: SecretStr | None = Field(
+        default=None, description="Your key at that address; set it in the environment."
+    )
+    embeddings_languages: Literal["all", "english"] = Field(
+        default="all", description="The languages that the model at that address knows."
+    )
+    embeddings_weight: int = Field(
+        default=20, ge=0, le=100, description="What embeddings count beside words, in percent."
+    )
+
     @property
     def database(self) -> str:
         """The database's URL; by default a file in the home."""

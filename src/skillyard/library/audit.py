@@ -233,7 +233,8 @@ def _over_budget(view: AgentView) -> Iterator[Issue]:
         code="over-budget",
         severity=Severity.WARNING,
         message=f"{view.label} gives {view.budget.limit:,} characters to the list of skills; these "
-        f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out.",
+        f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out. Turn off"
+        " what is not needed; an agent of your own can be given what fits: `skillyard skill catalog`.",
         fix=" && ".join(fixes.disable(entry.id, agent) for entry in longest_lines(view, view.budget)),
         agents=(view.id,),
     )

@@ -1,7 +1,7 @@
 """What one agent sees of the skills on this machine, by the rules of that agent."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -71,6 +71,7 @@ def see(agent: Agent, survey: Survey) -> Seen:
         label=agent.label,
         roots=survey.roots_of(agent),
         sees=tuple(sorted(look.sees)),
+        characters=list_length(agent, look.sees),
         shadowed=tuple(look.shadowed),
         disabled=tuple(look.disabled),
         unseen=tuple(look.unseen),
@@ -85,7 +86,12 @@ def budget_use(agent: Agent, entries: list[SkillEntry], env: Mapping[str, str]) 
         return None
     changed = env.get(agent.budget.variable, "") if agent.budget.variable else ""
     limit = int(changed) if changed.isdecimal() else agent.budget.characters
-    return BudgetUse(sum(line_length(agent, entry) for entry in entries), limit)
+    return BudgetUse(list_length(agent, entries), limit)
+
+
+def list_length(agent: Agent, entries: Iterable[SkillEntry]) -> int:
+    """The characters of the agent's list of these skills."""
+    return sum(line_length(agent, entry) for entry in entries)
 
 
 def line_length(agent: Agent, entry: SkillEntry) -> int:

@@ -104,6 +104,8 @@ class AgentView:
     roots: tuple[Root, ...]
     """The folders it reads that exist, in its own order."""
     sees: tuple[SkillEntry, ...]
+    characters: int = 0
+    """What the list of these skills takes of its prompt."""
     shadowed: tuple[Shadowed, ...] = ()
     disabled: tuple[DisabledSkill, ...] = ()
     unseen: tuple[Unseen, ...] = ()
@@ -122,6 +124,7 @@ class AgentView:
             "label": self.label,
             "roots": [_root(root) for root in self.roots],
             "skills": [entry._asdict() for entry in self.sees],
+            "characters": self.characters,
             "shadowed": [{**item.entry._asdict(), "by": item.by.location} for item in self.shadowed],
             "disabled": [{**item.entry._asdict(), "by": item.by, "undo": item.undo} for item in self.disabled],
             "unseen": [item._asdict() for item in self.unseen],

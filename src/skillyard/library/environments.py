@@ -6,7 +6,7 @@
 
 import re
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from skillyard.config.files import write_key
 from skillyard.config.paths import USER_FILE
@@ -22,7 +22,9 @@ from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 from skillyard.library.tables import read_table, text_in
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.names import hidden_characters, is_device_name, nearest_name
-from skillyard.skill.prompt import tool_description_list
+
+if TYPE_CHECKING:
+    from skillyard.library.entry_search import EntrySearch
 
 FOLDER: Final = "environments"
 SKILLS: Final = "skills"
@@ -52,6 +54,7 @@ class Environment:
         self.name = self.path.name
         self._loader = SkillLoader(self.path / SKILLS, switches=switches)
         self._loaded = False
+        self._search: EntrySearch | None = None
         self._files: EnvironmentFiles | None = None
 
     @property
@@ -107,9 +110,20 @@ class Environment:
         entry = Catalog(entries=[_entry(info) for info in infos]).find(id_or_name)
         return next((info for info in infos if entry is not None and info.id == entry.id), None)
 
-    def get_skills_info_for_tool_description(self) -> str:
-        """The skills as the description of a tool names them: `- name: description`, one line each."""
-        return tool_description_list(map(_entry, self.list_skills()))
+    def get_skills_info_for_tool_description(self, query: str = "", *, budget: int | None = None) -> str:
+        """The skills as the description of a tool names them: `- name: description`, one line each.
+
+        In 8,000 characters or as many as the budget has: where that is not enough, those that fit the query come
+        first, and a last line says how many there are.
+        """
+        # The engine of search takes long to import, and most of what uses an environment needs none.
+        from skillyard.library.entry_search import EntrySearch  # noqa: PLC0415
+        from skillyard.search.catalog import BUDGET, Shape  # noqa: PLC0415
+
+        if self._search is None:
+            self._search = EntrySearch()
+        entries = list(map(_entry, self.list_skills()))
+        return self._search.catalog(entries, query, budget=budget or BUDGET, shape=Shape.MARKDOWN).text
 
 
 class Environments:

@@ -1,6 +1,7 @@
 """The skills of one folder for an agent's tools: list, search and read them, and reach their files."""
 
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, TypedDict
@@ -8,10 +9,11 @@ from typing import Final, TypedDict
 from skillyard.config.paths import config_dir
 from skillyard.errors import InputError, NotFoundError
 from skillyard.library.assets import SCRIPTS, as_text, list_assets, locate_asset, read_asset
+from skillyard.library.entry_search import EntrySearch
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.regular import read_regular
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches, switched_off
-from skillyard.search import Document, Index
+from skillyard.search.catalog import BUDGET, PromptCatalog, Shape
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
 from skillyard.skill.names import nearest_name
@@ -51,8 +53,7 @@ class SkillsManager:
             SwitchesFile(config_dir()) if switches is None else switches,
             root=self.skills_root,
         )
-        self._searched_entries: list[SkillEntry] = []
-        self._index = Index(())
+        self._search = EntrySearch()
         if skills_root is None:
             # On first use people find out where skills go; a disk that cannot be written to just has none yet.
             with suppress(OSError):
@@ -70,12 +71,23 @@ class SkillsManager:
 
     def search_skills(self, query: str, n: int = 5) -> list[FoundSkill]:
         """The `n` skills that fit a query best by name and description; none when none fits."""
-        entries = list(self._library.catalog().entries)
-        if entries != self._searched_entries:
-            self._searched_entries = entries
-            self._index = Index(Document(entry.id, entry.name, entry.description) for entry in entries)
-        descriptions = {entry.id: entry.description for entry in entries}
-        return [FoundSkill(name=hit.id, description=descriptions[hit.id]) for hit in self._index.search(query, limit=n)]
+        hits = self._search.hits(self._library.catalog().entries, query, n)
+        return [FoundSkill(name=hit.key, description=hit.description) for hit in hits]
+
+    def catalog(
+        self,
+        query: str = "",
+        budget: int = BUDGET,
+        *,
+        pins: Sequence[str] = (),
+        format: str = Shape.XML,  # noqa: A002 -- the name it has everywhere
+    ) -> PromptCatalog:
+        """The skills as a text for a prompt of at most `budget` characters, what fits the query first.
+
+        `format` is `xml` for a system prompt, `markdown` for the description of a tool.
+        """
+        entries = self._library.catalog().entries
+        return self._search.catalog(entries, query, budget=budget, pins=pins, shape=Shape.named(format))
 
     def get_skill_asset(self, skill_name: str, relative_path: str) -> str:
         """The text of a file below `references/`, `assets/` or `scripts/` of a skill."""

@@ -44,6 +44,42 @@ class YardClient:
             limit=200,
         )
 
+    def search(
+        self,
+        query: str,
+        *,
+        namespace: str | None = None,
+        tags: Sequence[str] = (),
+        visibility: str | None = None,
+        stage: str | None = None,
+        limit: int = 10,
+    ) -> list[dict[str, Any]]:
+        """The skills in sight that fit a query, best first, each with its `score` and a `snippet`."""
+        return self.connection.get(
+            "/search",
+            q=query,
+            namespace=namespace,
+            tag=list(tags) or None,
+            visibility=visibility,
+            stage=stage,
+            limit=limit,
+        )
+
+    def catalog(
+        self,
+        query: str = "",
+        *,
+        budget: int | None = None,
+        pins: Sequence[str] = (),
+        format: str = "xml",  # noqa: A002 -- the parameter's name in the API
+    ) -> dict[str, Any]:
+        """What is in sight as a text for a prompt, what fits the query first, in at most `budget` characters."""
+        return self.connection.get("/catalog", q=query or None, budget=budget, pin=list(pins) or None, format=format)
+
+    def skills_with_text(self) -> Iterator[dict[str, Any]]:
+        """Every skill in sight as a whole, in the order of their names."""
+        return self.connection.pages("/skills", limit=200)
+
     def skill(self, name: str) -> dict[str, Any]:
         return self.connection.get(f"/skills/{name}" if is_id(name) else _by_name(name))
 
@@ -120,6 +156,10 @@ class YardClient:
 
     def references(self, name: str) -> dict[str, Any]:
         return self.connection.get(self._of(name, "references"))
+
+    def similar(self, name: str, *, threshold: float | None = None) -> dict[str, Any]:
+        """What in sight is like a skill: copies, variants, others of its name."""
+        return self.connection.get(self._of(name, "similar"), threshold=threshold)
 
     def dependencies(self, name: str, *, version: str | None = None, alone: bool = False) -> dict[str, Any]:
         """What comes along with a skill, in versions that suit each other; `alone`, only the skill itself."""

@@ -1,15 +1,25 @@
 """The skills of a yard as a library, so that every command can read them."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from skillyard.errors import InputError
 from skillyard.remote.client import YardClient
 from skillyard.remote.connection import API
+from skillyard.search import Snippet
 from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.document import parse
 from skillyard.skill.library import Catalog, SkillEntry
 from skillyard.skill.models import Parsed
+
+MAX_FOUND: Final = 100
+"""A yard gives no more hits than these at once."""
+
+
+class FoundEntry(NamedTuple):
+    entry: SkillEntry
+    score: float
+    snippet: Snippet
 
 
 class RemoteLibrary:
@@ -21,6 +31,11 @@ class RemoteLibrary:
 
     def catalog(self) -> Catalog:
         return Catalog(entries=[_entry(skill, self.label) for skill in self._client.skills()])
+
+    def search(self, query: str, *, limit: int = 10) -> list[FoundEntry]:
+        """What fits a query, best first, as the yard's own search finds it."""
+        hits = self._client.search(query, limit=min(limit, MAX_FOUND))
+        return [FoundEntry(_entry(hit, self.label), hit["score"], _snippet(hit["snippet"])) for hit in hits]
 
     def read(self, entry: SkillEntry) -> Parsed:
         return _parsed(self.bundle(entry))
@@ -69,6 +84,10 @@ def _entry(skill: dict[str, Any], label: str) -> SkillEntry:
         location=f"{label}{API}/skills/{skill['id']}/files/{SKILL_FILE}",
         source=label,
     )
+
+
+def _snippet(given: dict[str, Any]) -> Snippet:
+    return Snippet(text=given["text"], marks=tuple((start, end) for start, end in given["marks"]))
 
 
 def _parsed(bundle: Bundle) -> Parsed:

@@ -1,5 +1,6 @@
 """Finding the skill that fits a task, in any language."""
 
-from skillyard.search.index import Document, Hit, Index, rank
+from skillyard.search.documents import Document, Found, Hit, Snippet
+from skillyard.search.index import SkillIndex
 
-__all__ = ["Document", "Hit", "Index", "rank"]
+__all__ = ["Document", "Found", "Hit", "SkillIndex", "Snippet"]

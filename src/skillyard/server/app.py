@@ -8,13 +8,14 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
 
 import skillyard
-from skillyard.app.searching import SkillSearch
+from skillyard.app.searching import open_search
 from skillyard.app.yard import Yard
 from skillyard.config.settings import Settings
 from skillyard.db.idempotency import IdempotencyStore
 from skillyard.server import discovery, marketplace
 from skillyard.server.api import (
     agents,
+    catalog,
     changes,
     events,
     files,
@@ -23,6 +24,8 @@ from skillyard.server.api import (
     imports,
     namespaces,
     people,
+    search,
+    similar,
     skills,
     tokens,
     usage,
@@ -51,6 +54,9 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     files.router,
     imports.router,
     versions.router,
+    search.router,
+    similar.router,
+    catalog.router,
     graph.router,
     agents.router,
     people.router,
@@ -70,7 +76,7 @@ LINKS: Final = {
     "skills": "/api/v1/skills",
     "changes": "/api/v1/changes",
     "library": "/api/v1/library/skills",
-    "search": "/api/v1/library/skills?q=",
+    "search": "/api/v1/search?q=skill",
 }
 _NO_BLOB: Final = "0" * 64
 _BURST_SECONDS: Final = 10
@@ -102,7 +108,7 @@ class Application:
         self.api = make_api({"database": self._read_number, "blobs": lambda: yard.blobs.has(_NO_BLOB)}, metrics)
         self.api.state.yard = yard
         self.api.state.library = library
-        self.api.state.search = SkillSearch(library)
+        self.api.state.search = open_search(settings, library)
         self.api.state.streams = self.streams
         self.api.state.desk = _desk(yard, settings) if person is None else None
         self._app = surround(

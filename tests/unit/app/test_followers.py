@@ -22,13 +22,24 @@ class Work:
     done: list = field(default_factory=list)
     pauses: dict = field(default_factory=dict)
     fails: bool = False
+    followed: bool = False
 
     @property
     def yard(self):
         access, orphans = SimpleNamespace(save_last_used=self.save), SimpleNamespace(sweep=self.sweep)
         registry = SimpleNamespace(usage=SimpleNamespace(sweep=self.forget))
+        search = SimpleNamespace(index=SimpleNamespace(follow=self.follow))
         refused = SimpleNamespace(sweep=self.drop)
-        return SimpleNamespace(access=access, orphans=orphans, registry=registry, refused=refused)
+        return SimpleNamespace(
+            access=access, orphans=orphans, registry=registry, search=search, refused=refused, vectors=None
+        )
+
+    async def follow(self, pause):
+        self.followed = True
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.followed = False
 
     async def save(self):
         self.done.append("save")
@@ -71,6 +82,8 @@ async def test_what_is_not_saved_yet_is_saved_at_the_end_and_nothing_goes_on():
     work = Work()
     async with following(work.yard, pause=work.pause):
         await asyncio.sleep(0)
+        assert work.followed
+    assert not work.followed
     assert work.done == ["save"]
     assert all(pause.cancelled() for pause in work.pauses.values())
 

@@ -1,11 +1,15 @@
+import json
 import os
 import time
 
+import pytest
+
 from skillyard.app import searching
-from skillyard.app.searching import SkillSearch
+from skillyard.app.searching import SkillSearch, search_folder
+from skillyard.config.load import load_settings
 from skillyard.errors import NotFoundError
 from skillyard.library.folder import FolderLibrary
-from skillyard.search.index import Index
+from skillyard.search.index_folder import IndexFolder
 from skillyard.skill.document import parse
 from skillyard.skill.library import Catalog, SkillEntry
 
@@ -28,34 +32,40 @@ class Shelf:
         self.reads += 1
         if entry.id in self.gone:
             raise NotFoundError("gone")
-        return parse(f"---\nname: {entry.id}\ndescription: d\n---\n{BODIES[entry.id]}".encode())
+        return parse(f"---\nname: {entry.id}\ndescription: d\ntags: [easel]\n---\n{BODIES[entry.id]}".encode())
 
     def bundle(self, entry):
         raise NotImplementedError
+
+
+@pytest.fixture(params=["memory", "folder"])
+def make(request, tmp_path):
+    """Makes a search of a library, the index in memory or in a folder."""
+    folder = tmp_path / "kept" if request.param == "folder" else None
+    return lambda library: SkillSearch(library, folder)
 
 
 def ids(matches):
     return [match.entry.id for match in matches.best]
 
 
-def test_names_descriptions_and_bodies_are_searched():
-    assert ids(SkillSearch(Shelf()).search("table work"))[0] == "table"
-    assert ids(SkillSearch(Shelf()).search("aardvark")) == ["paint"]
+def test_names_descriptions_tags_and_bodies_are_searched(make):
+    assert ids(make(Shelf()).search("table work"))[0] == "table"
+    assert ids(make(Shelf()).search("aardvark")) == ["paint"]
+    assert len(ids(make(Shelf()).search("easel"))) == 2
 
 
-def test_a_skill_that_goes_away_does_not_stop_the_search():
-    assert ids(SkillSearch(Shelf("paint")).search("table")) == ["table"]
+def test_a_match_shows_the_words_that_were_asked_for(make):
+    snippet = make(Shelf()).search("aardvark").best[0].snippet
+    assert [snippet.text[start:end] for start, end in snippet.marks] == ["aardvark"]
 
 
-def test_large_libraries_are_searched_without_their_bodies(monkeypatch):
-    monkeypatch.setattr(searching, "MAX_WITH_BODIES", 1)
-    shelf = Shelf()
-    assert ids(SkillSearch(shelf).search("aardvark")) == []
-    assert shelf.reads == 0
+def test_a_skill_that_goes_away_does_not_stop_the_search(make):
+    assert ids(make(Shelf("paint")).search("table")) == ["table"]
 
 
-def test_no_more_than_the_limit_is_told_but_all_are_counted():
-    found = SkillSearch(Shelf()).search("work", limit=1)
+def test_no_more_than_the_limit_is_told_but_all_are_counted(make):
+    found = make(Shelf()).search("work", limit=1)
     assert len(found.best) == 1
     assert found.total == 2
 
@@ -70,56 +80,71 @@ class Counting(FolderLibrary):
 
 def write(root, name, body, *, age):
     folder = root / name
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does {name} work.\n---\n{body}\n")
     os.utime(folder / "SKILL.md", ns=(age, age))
 
 
-def test_only_what_changed_is_read_again(tmp_path, monkeypatch):
-    # A file's change time cannot be set, so the clock is moved instead.
+@pytest.fixture
+def aged(monkeypatch):
+    """Files that were just written count as old. A file's change time cannot be set, so the clock is moved instead."""
     now = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10 * searching.YOUNG_NS)
+
+
+@pytest.mark.usefixtures("aged")
+def test_only_what_changed_is_read_again_by_the_next_process_too(tmp_path):
+    root, kept = tmp_path / "skills", tmp_path / "kept"
     for name in BODIES:
-        write(tmp_path, name, "Plain.", age=1)
-    library = Counting(tmp_path)
-    search = SkillSearch(library)
+        write(root, name, "Plain.", age=1)
+    library = Counting(root)
     for _ in range(3):
-        assert ids(search.search("aardvark")) == []
+        assert ids(SkillSearch(library, kept).search("aardvark")) == []
     assert library.reads == len(BODIES)
-    write(tmp_path, "paint", "Uses the aardvark brush.", age=2)
-    assert ids(search.search("aardvark")) == ["paint"]
+    write(root, "paint", "Uses the aardvark brush.", age=2)
+    assert ids(SkillSearch(library, kept).search("aardvark")) == ["paint"]
     assert library.reads == len(BODIES) + 1
-    (tmp_path / "paint/SKILL.md").unlink()
-    assert ids(search.search("aardvark")) == []
+    (root / "paint/SKILL.md").unlink()
+    assert ids(SkillSearch(library, kept).search("aardvark")) == []
     assert library.reads == len(BODIES) + 1
 
 
-def test_a_file_that_was_just_written_is_not_trusted_to_stay(tmp_path):
-    write(tmp_path, "paint", "Plain at first.", age=1)
-    search = SkillSearch(FolderLibrary(tmp_path))
+def test_a_file_that_was_just_written_is_not_trusted_to_stay(tmp_path, make):
+    write(tmp_path / "skills", "paint", "Plain at first.", age=1)
+    search = make(FolderLibrary(tmp_path / "skills"))
     assert ids(search.search("aardvark")) == []
-    write(tmp_path, "paint", "Uses aardvark.", age=1)
+    write(tmp_path / "skills", "paint", "Uses aardvark.", age=1)
     assert ids(search.search("aardvark")) == ["paint"]
 
 
-def test_the_index_is_built_once_for_one_state(monkeypatch):
-    built = []
-    monkeypatch.setattr(searching, "Index", lambda documents: built.append(1) or Index(documents))
-    search = SkillSearch(Shelf())
-    for _ in range(3):
-        search.search("table")
-    assert len(built) == 2  # the empty one, and one
+def test_while_another_process_writes_the_index_is_made_in_memory(tmp_path):
+    other = IndexFolder(tmp_path)
+    assert other.take_pen()
+    assert ids(SkillSearch(Shelf(), tmp_path).search("aardvark")) == ["paint"]
+    other.close()
 
 
-def test_bodies_are_kept_up_to_a_limit_and_names_beyond_it(monkeypatch):
-    monkeypatch.setattr(searching, "MAX_KEPT", 1)
+def test_an_index_that_was_damaged_is_made_again(tmp_path):
+    assert ids(SkillSearch(Shelf(), tmp_path).search("aardvark")) == ["paint"]
+    for file in tmp_path.rglob("meta.json"):
+        file.write_text(json.dumps({"not": "an index"}))
     shelf = Shelf()
-    search = SkillSearch(shelf)
-    assert ids(search.search("aardvark")) == ["paint"]
-    assert ids(search.search("cells")) == []
-    assert ids(search.search("table")) == ["table"]
+    assert ids(SkillSearch(shelf, tmp_path).search("aardvark")) == ["paint"]
+    assert shelf.reads == len(BODIES)
 
 
-def test_a_body_is_kept_up_to_what_is_searched_of_it(monkeypatch):
-    monkeypatch.setattr(searching, "MAX_BODY", len("Uses the "))
-    assert ids(SkillSearch(Shelf()).search("aardvark")) == []
+def test_a_folder_that_cannot_be_written_to_is_done_without(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    assert ids(SkillSearch(Shelf(), tmp_path / "file" / "kept").search("aardvark")) == ["paint"]
+
+
+def test_every_place_that_is_searched_from_has_its_own_index_and_old_ones_go(tmp_path, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(searching, "MAX_FOLDERS", 2)
+    settings = load_settings()
+    one, two = (search_folder(settings, roots=[tmp_path / name]) for name in ("one", "two"))
+    assert one != two
+    assert search_folder(settings, roots=[tmp_path / "one"]) == one
+    search_folder(settings, environment="third")
+    assert not two.exists()
+    assert one.exists()

@@ -294,10 +294,18 @@ def test_a_list_over_the_prompt_budget_is_told_with_what_to_turn_off(machine: Ma
     small = replace(machine, env={"SLASH_COMMAND_TOOL_CHAR_BUDGET": "1300"})
     view = view_of(audit(small), "claude-code")
     assert (view.budget.used, view.budget.limit, view.budget.over) == (1535, 1300, True)
+    assert view.characters == 1535
     issue = only(audit(small), "over-budget")
+    assert "`skillyard skill catalog`" in issue.message
     assert issue.fix == "skillyard skill disable s4 -a claude-code"
     assert view_of(audit(machine), "claude-code").budget.limit == find_agent("claude").budget.characters
     assert audit(machine).issues == ()
+
+
+def test_the_size_of_the_list_is_told_where_no_limit_is_known(machine: Machine, write_skill):
+    write_skill(machine.home / ".cursor/skills/pdf", description="x" * 100)
+    view = view_of(audit(machine), "cursor")
+    assert (view.budget, view.characters) == (None, len("- pdf: \n") + 100)
 
 
 def test_roots_that_settings_name_are_looked_at_too(machine: Machine, tmp_path: Path, write_skill):
@@ -320,6 +328,7 @@ def test_the_report_is_json_with_the_serious_first(machine: Machine, claude, cod
         "label",
         "roots",
         "skills",
+        "characters",
         "shadowed",
         "disabled",
         "unseen",

@@ -46,6 +46,16 @@ def test_skills_are_listed_by_id_and_described_for_a_tool(environment: Environme
     )
 
 
+def test_the_description_of_a_tool_keeps_its_budget(environment: Environment, write_skill):
+    for number in range(60):
+        write_skill(environment.skills_dir / f"chapter-{number:02}", description="A chapter of the handbook. " * 10)
+    assert len(environment.get_skills_info_for_tool_description()) <= 8_000
+    listed = environment.get_skills_info_for_tool_description("validate the loading mechanism", budget=500)
+    assert listed.startswith("- Test Skill: This is a test skill")
+    assert listed.endswith("of 62 shown; use search_skills")
+    assert len(listed) <= 500
+
+
 def test_skills_are_loaded_when_first_asked_for(environment: Environment):
     assert len(environment.list_skills()) == 2
 

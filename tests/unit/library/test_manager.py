@@ -53,6 +53,21 @@ def test_the_whole_file_is_read_whatever_the_case_of_the_name(manager: SkillsMan
     assert content.endswith("Do it.\n")
 
 
+def test_the_catalog_for_a_prompt_keeps_its_budget_and_starts_with_what_fits(
+    manager: SkillsManager, root: Path, write_skill
+):
+    for number in range(20):
+        write_skill(root / f"chapter-{number:02}", description="A chapter of the handbook. " * 10)
+    catalog = manager.catalog("which lines of the two files differ", 900)
+    assert len(catalog.text) <= 900
+    assert next(iter(catalog.shown)) == "file-diff"
+    assert catalog.total == 22
+    pinned = manager.catalog(budget=900, pins=["invoice"], format="markdown")
+    assert pinned.text.startswith("- invoice: ")
+    with pytest.raises(InputError, match="html"):
+        manager.catalog(format="html")
+
+
 def test_a_skill_added_later_is_seen(manager: SkillsManager, root: Path, write_skill):
     assert manager.search_skills("letters") == []
     write_skill(root / "post", description="Writes letters.")

@@ -1,136 +1,155 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from skillyard.search import Document, Index, rank
-from skillyard.search import index as index_module
+from skillyard.search import Document, SkillIndex
 
-LIBRARY = [
-    Document("file-diff", "file-diff", "Compares two files line by line and reports the differences."),
-    Document("pdf", "pdf", "Reads, merges and splits PDF documents. 合并 PDF 文档。"),
-    Document("docker-deploy", "docker-deploy", "Builds container images and deploys them to a server."),
-    Document("kubernetes", "kubernetes", "Runs workloads on a cluster.", "Charts need helm upgrade."),
-    Document("发票识别", "发票识别", "从扫描件中识别发票金额和税号"),
-    Document("발표-자료", "발표-자료", "발표 자료 슬라이드를 만들고 다듬는다"),
-    Document("議事録", "議事録", "会議の議事録を要約して書く"),
-]
+SKILLS = {
+    "pdf-tools": "Merge, split and fill PDF forms.",
+    "deck-maker": "Builds slide decks and presentations as pptx files.",
+    "csv-cleaner": "Cleans messy tables: removes duplicate rows, fixes types.",
+    "k8s-rollout": "Rolls out containers to a Kubernetes cluster and rolls back on failure.",
+    "podcast-studio": "Produces podcast episodes: scripts, voices and chapters.",
+    "air-quality": "대기질과 미세먼지 농도를 지역별로 알려준다.",
+    "stock-backtest": "用历史数据回测股票交易策略。",
+    "GitHub Actions Doctor": "Finds out why a CI workflow fails.",
+}
 
 
-def ids(query: str, limit: int = 10) -> list[str]:
-    return [hit.id for hit in rank(query, LIBRARY, limit=limit)]
+@pytest.fixture(scope="module")
+def index() -> SkillIndex:
+    return SkillIndex.of(
+        Document(key=name, name=name, description=description, body=f"# {name}\n\nSteps to follow.")
+        for name, description in SKILLS.items()
+    )
+
+
+def keys(index: SkillIndex, query: str, **rest) -> list[str]:
+    return [hit.key for hit in index.search(query, **rest).hits]
 
 
 @pytest.mark.parametrize(
-    ("query", "best"),
+    ("query", "first"),
     [
-        ("compare files", "file-diff"),
-        ("merging PDF documents", "pdf"),
-        ("I have two versions of a report and want to know the differences between the files", "file-diff"),
-        ("deployment of containers", "docker-deploy"),
-        ("helm upgrade", "kubernetes"),
-        ("识别发票上的金额", "发票识别"),
-        ("합치기 말고 슬라이드 만들기", "발표-자료"),
-        ("会議の要約", "議事録"),
-        ("票", "发票识别"),
+        ("merge two pdf files", "pdf-tools"),
+        ("prepare a presentation for the board", "deck-maker"),
+        ("발표 자료 만들기", "deck-maker"),
+        ("做一个幻灯片", "deck-maker"),
+        ("오늘 미세먼지 어때", "air-quality"),
+        ("回测策略", "stock-backtest"),
+        ("backtest a trading strategy", "stock-backtest"),
+        ("github action fails", "GitHub Actions Doctor"),
+        ("deploy to kubernetes", "k8s-rollout"),
+        ("podcst", "podcast-studio"),
+        ("cleanr for csv", "csv-cleaner"),
     ],
 )
-def test_the_skill_that_fits_comes_first(query: str, best: str):
-    assert ids(query)[0] == best
+def test_the_skill_that_fits_comes_first(index: SkillIndex, query: str, first: str):
+    assert keys(index, query)[0] == first
+
+
+@pytest.mark.parametrize(
+    "query", ["quantum chromodynamics lattice", "", "   ", "the of and", "zzzzqqq", "!!! ???", "的", '()"AND OR NOT*']
+)
+def test_what_has_nothing_to_do_with_any_skill_finds_nothing(index: SkillIndex, query: str):
+    assert keys(index, query) == []
+
+
+def test_the_very_name_of_a_skill_puts_it_first(index: SkillIndex):
+    assert keys(index, "csv-cleaner")[0] == "csv-cleaner"
+    assert keys(index, " GITHUB actions doctor ")[0] == "GitHub Actions Doctor"
+
+
+def test_a_long_instruction_finds_the_skill_it_needs(index: SkillIndex):
+    instruction = (
+        "You are given /root/input/quarterly.csv with sales of the last year. Some rows are duplicated and the "
+        "dates have mixed types. Clean the table, drop the duplicates, and write the result to "
+        "/root/output/clean.csv with the columns "
+        "region, date and amount. Do not change the order of the columns. Explain nothing."
+    )
+    assert keys(index, instruction)[0] == "csv-cleaner"
+
+
+def test_the_body_is_searched_too():
+    index = SkillIndex.of([Document(key="a", name="a", description="Paints.", body="Uses the aardvark brush.")])
+    assert keys(index, "aardvark brush") == ["a"]
+
+
+@pytest.fixture(scope="module")
+def owned() -> SkillIndex:
+    return SkillIndex.of(
+        Document(
+            key=f"{owner}-{kind}",
+            name=f"{kind} tool",
+            description=f"Handles {kind} for {owner}.",
+            seen_by=(owner,),
+            labels=(f"kind:{kind}", f"owner:{owner}"),
+        )
+        for owner in ("ann", "bob")
+        for kind in ("invoices", "letters")
+    )
+
+
+def test_only_what_may_be_seen_is_found_and_counted(owned: SkillIndex):
+    found = owned.search("invoices", seen_by=["ann"])
+    assert [hit.key for hit in found.hits] == ["ann-invoices"]
+    assert found.total == 1
+    assert keys(owned, "invoices tool", seen_by=["nobody"]) == []
+    assert keys(owned, "invoices tool", seen_by=[]) == []
+
+
+def test_the_very_name_finds_no_more_than_may_be_seen(owned: SkillIndex):
+    assert keys(owned, "letters tool", seen_by=["bob"], labels=["kind:letters"]) == ["bob-letters"]
+
+
+def test_every_label_must_be_there(owned: SkillIndex):
+    assert sorted(keys(owned, "tool", labels=["kind:letters"])) == ["ann-letters", "bob-letters"]
+    assert keys(owned, "tool", labels=["kind:letters", "owner:bob"]) == ["bob-letters"]
+
+
+def test_other_skills_of_the_same_name_do_not_crowd_out_the_rest():
+    copies = [Document(key=f"copy-{n}", name="pdf", description="Reads pdf files.") for n in range(6)]
+    other = Document(key="other", name="pdf-forms", description="Fills in forms in pdf files.")
+    assert "other" in keys(SkillIndex.of([*copies, other]), "pdf files", limit=5)
+
+
+def test_the_same_question_gets_the_same_answer(index: SkillIndex):
+    assert index.search("slides and tables") == index.search("slides and tables")
+
+
+def test_no_more_than_the_limit_is_given(index: SkillIndex):
+    assert len(keys(index, "files tables slides clusters", limit=2)) <= 2
+    assert keys(index, "pdf", limit=0) == []
+    assert keys(index, "pdf", limit=-1) == []
+
+
+def test_an_index_of_nothing_finds_nothing():
+    assert keys(SkillIndex.of([]), "anything") == []
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        "bake sourdough bread",
-        "knit a wool sweater",
-        "周末去哪里爬山",
-        "김치찌개 끓이는 법",
-        "the of and",
-        "",
-        "   ",
-        "!!!",
+        "a" * 1_000_000,
+        "word " * 200_000,
+        "幻灯片" * 100_000,
+        "\x00\x01\x1b[31m pdf",
+        "\ud800 pdf",
+        'name:pdf^9 +x -y "z"~2 [a TO b]',
+        "🙂" * 5_000,
     ],
 )
-def test_an_unrelated_query_finds_nothing(query: str):
-    assert ids(query) == []
+def test_hostile_queries_are_answered(index: SkillIndex, query: str):
+    assert index.search(query).total >= 0
 
 
-@pytest.mark.parametrize(
-    ("query", "best"), [("dokcer", "docker-deploy"), ("kubernets", "kubernetes"), ("kuber", "kubernetes")]
-)
-def test_a_misspelt_or_unfinished_name_is_found(query: str, best: str):
-    assert ids(query) == [best]
+@given(query=st.text(max_size=300))
+def test_any_query_is_answered_in_order(index: SkillIndex, query: str):
+    scores = [hit.score for hit in index.search(query).hits]
+    assert all(score >= 0 for score in scores)
 
 
-def test_a_query_that_is_a_skills_name_puts_it_first():
-    noisy = [
-        Document("guide", "guide", "pdf pdf pdf pdf pdf pdf"),
-        Document("pdf", "pdf", "Handles a common document format of many pages and long texts."),
-    ]
-    assert [hit.id for hit in rank("PDF", noisy)] == ["pdf", "guide"]
-
-
-def test_the_text_of_a_skill_counts_and_its_description_counts_more():
-    documents = [
-        Document("a", "a", "Writes letters.", "Sometimes mentions invoices."),
-        Document("b", "b", "Writes invoices.", "Sometimes mentions letters."),
-    ]
-    assert [hit.id for hit in rank("invoices", documents)] == ["b", "a"]
-
-
-def test_limit_bounds_the_answer_and_ties_are_in_id_order():
-    twins = [Document(name, name, "Formats tables.") for name in ("c", "a", "b")]
-    index = Index(twins)
-    assert [hit.id for hit in index.search("tables", limit=2)] == ["a", "b"]
-    assert index.search("tables", limit=0) == []
-    assert index.search("tables", limit=-1) == []
-
-
-def test_scores_fall_and_are_the_same_every_time():
-    index = Index(LIBRARY)
-    hits = index.search("compare two PDF files")
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert hits == index.search("compare two PDF files")
-
-
-def test_an_empty_library_finds_nothing():
-    assert rank("anything", []) == []
-
-
-def test_a_query_of_many_thousand_words_is_answered():
-    assert ids("deploy the container image. " * 5000)[0] == "docker-deploy"
-
-
-def test_a_long_instruction_full_of_unknown_words_still_finds_the_known_ones():
-    unknown = " ".join(f"qwx{letter}{other}zzy" for letter in "abcdefgh" for other in "abcdefgh")
-    assert ids(f"{unknown} deploy the container images to our server")[0] == "docker-deploy"
-
-
-def test_a_skill_named_with_words_that_say_nothing_is_found_by_its_name():
-    documents = [Document("how-to", "how-to", "Explains."), Document("other", "other", "Else.")]
-    assert [hit.id for hit in rank("How-To", documents)] == ["how-to"]
-    assert rank("", documents) == []
-
-
-def test_a_body_is_searched_up_to_its_limit():
-    body = "word " * (index_module.MAX_BODY // 5) + "aardvark"
-    assert rank("aardvark", [Document("long", "long", "Long.", body)]) == []
-    assert rank("aardvark", [Document("long", "long", "Long.", body[10:])]) != []
-
-
-def test_when_the_work_is_used_up_names_and_descriptions_are_still_searched(monkeypatch):
-    monkeypatch.setattr(index_module, "MAX_WORK", 10)
-    crowd = " ".join(f"w{number}" for number in range(20))
-    documents = [
-        Document("crowd", "crowd", "Fills the index.", crowd),
-        Document("late", "late", "Paints fences.", "aardvark"),
-    ]
-    assert rank("aardvark", documents) == []
-    assert [hit.id for hit in rank("w7", documents)] == ["crowd"]
-    assert [hit.id for hit in rank("paint fences", documents)] == ["late"]
-
-
-def test_when_descriptions_alone_are_too_many_names_are_still_found(monkeypatch):
-    monkeypatch.setattr(index_module, "MAX_SUMMARY_WORK", 10)
-    crowd = " ".join(f"w{number}" for number in range(20))
-    documents = [Document("crowd", "crowd", crowd), Document("late", "late", "Paints fences.")]
-    assert rank("paint fences", documents) == []
-    assert [hit.id for hit in rank("late", documents)] == ["late"]
+@given(name=st.text(max_size=60), description=st.text(max_size=200), body=st.text(max_size=300))
+def test_any_document_can_be_indexed_and_found_by_its_name(name: str, description: str, body: str):
+    index = SkillIndex.of([Document(key="k", name=name, description=description, body=body)])
+    assert keys(index, name) == (["k"] if name.strip() == name else keys(index, name))

@@ -34,6 +34,7 @@ _MEANINGS: Final = {
     422: "`invalid_input`: something in the request is wrong; `details` says what. "
     "`policy_refused`: the namespace does not take this version.",
     429: "`rate_limited`: wait as `Retry-After` says.",
+    503: "`unavailable`: something that the server needs is not there yet; try again.",
 }
 _ALWAYS: Final = (400, 401, 403, 404, 414, 422, 429)
 

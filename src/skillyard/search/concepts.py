@@ -1,0 +1,88 @@
+"""What a query says in one way and skills may say in another."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import log
+from typing import Final, NamedTuple
+
+from skillyard.search.frequencies import Frequencies
+from skillyard.search.lexicon import Expression, Lexicon, Mention
+
+MAX_CONCEPTS: Final = 32
+MAX_WAYS: Final = 120
+"""So many ways to say them are looked for in all."""
+REPEATED: Final = 0.5
+"""How much a word gains when a query says it again and again."""
+SEVERAL_WORDS: Final = 1.3
+"""How much more than one word an expression of several words can tell."""
+IN_OTHER_WORDS: Final = 0.6
+"""How much a concept said in other words counts beside the words of the query."""
+LOOSELY: Final = 0.35
+"""The same where the other words only may mean the same."""
+RARE: Final = 0.02
+"""Ways to say it that are in more than this share of the documents are looked for last."""
+
+
+class Way(NamedTuple):
+    """One way to say it."""
+
+    expression: Expression
+    share: float
+    """How much it counts: a rare expression tells no more than what was said did."""
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Concept:
+    """Something that a query speaks of, and how else it may be said."""
+
+    ways: tuple[Way, ...]
+    weight: float
+
+
+def said_again(count: int) -> float:
+    return 1 + REPEATED * log(count)
+
+
+def concepts(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies, *, room: int) -> list[Concept]:
+    """The most telling concepts of a text, in as many ways as there is room for work."""
+    chosen = list(islice(_spoken_of(tokens, lexicon, frequencies), MAX_CONCEPTS))
+    ways = [(way, number) for number, concept in enumerate(chosen) for way in concept.ways]
+    ways.sort(key=lambda each: each[0].work > RARE * frequencies.documents)
+    taken: dict[int, list[Way]] = defaultdict(list)
+    for way, number in ways[:MAX_WAYS]:
+        if room > 0:
+            taken[number].append(way)
+            room -= way.work
+    return [replace(concept, ways=tuple(taken[number])) for number, concept in enumerate(chosen) if taken[number]]
+
+
+def _spoken_of(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies) -> Iterator[Concept]:
+    """The concepts of a text, the most telling first."""
+    weighed = [
+        (
+            said_again(count) * (LOOSELY if mention.line.is_loose else IN_OTHER_WORDS),
+            max([frequencies.of(token).rarity for token in mention.said]),
+            mention,
+        )
+        for mention, count in Counter(lexicon.mentions(tokens)).items()
+    ]
+    weighed.sort(key=lambda each: -each[0] * each[1])
+    for weight, rarity, mention in weighed:
+        ways = _ways(mention, rarity, frequencies)
+        if ways:
+            yield Concept(ways, weight)
+
+
+def _ways(mention: Mention, rarity: float, frequencies: Frequencies) -> tuple[Way, ...]:
+    """The ways to say it that documents have at all and that add to what was said."""
+    ways: list[Way] = []
+    for expression in mention.line.ways:
+        known = [frequencies.of(token) for token in expression]
+        if all(each.whole for each in known) and not set(expression) <= set(mention.said):
+            worth = rarity * (SEVERAL_WORDS if len(expression) > 1 else 1.0)
+            share = min(1.0, worth / sum([each.rarity for each in known]))
+            ways.append(Way(expression, share, min([each.work for each in known]) * len(known)))
+    return tuple(ways)

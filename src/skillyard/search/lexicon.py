@@ -1,0 +1,129 @@
+"""What people say and what skills say for the same thing, in several languages, from a hand-written word list.
+
+Each line of `words/*.txt` is a concept. Its expressions are separated by commas and stand for each other;
+those left of a `>` also look for those right of it, but not the other way round. A `~` before a line says
+that its words only may mean the same. `#` starts a comment.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from skillyard.search.tokens import analyzer, prepared
+
+_BORDER: Final = "zqborderzq"
+"""Stands between two expressions while all are cut into tokens at once, which is much quicker."""
+
+Expression = tuple[str, ...]
+"""An expression as its tokens."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """One line of the list. Each is equal to itself alone, so that they are quickly counted."""
+
+    ways: tuple[Expression, ...]
+    """How it may be said."""
+    is_loose: bool
+    """Whether that is a guess, because the words have other meanings too."""
+
+
+class Mention(NamedTuple):
+    """A concept that a text speaks of."""
+
+    said: Expression
+    """How the text says it."""
+    line: Line
+
+
+class Concepts:
+    """Concepts by the expressions that stand for them."""
+
+    def __init__(self) -> None:
+        self._said: dict[Expression, list[Mention]] = {}
+        self._longest: dict[str, int] = {}
+        """How long expressions are that begin with a token: most tokens begin none."""
+
+    def __len__(self) -> int:
+        return len(self._said)
+
+    def add(self, said: Expression, line: Line) -> None:
+        self._said.setdefault(said, []).append(Mention(said, line))
+        self._longest[said[0]] = max(self._longest.get(said[0], 0), len(said))
+
+    def mentioned(self, tokens: Sequence[str]) -> Iterator[Mention]:
+        """The concepts that a tokenized text speaks of; of expressions that overlap, the longest."""
+        start = 0
+        while start < len(tokens):
+            length = self._length_at(tokens, start)
+            if length:
+                yield from self._said[tuple(tokens[start : start + length])]
+            start += max(length, 1)
+
+    def _length_at(self, tokens: Sequence[str], start: int) -> int:
+        for length in range(self._longest.get(tokens[start], 0), 0, -1):
+            if tuple(tokens[start : start + length]) in self._said:
+                return length
+        return 0
+
+
+class Lexicon:
+    """Concepts of which expressions stand for each other, and those where they only may."""
+
+    def __init__(self, text: str = "") -> None:
+        """Read a text in the form above."""
+        self.sure = Concepts()
+        self.loose = Concepts()
+        lines = [_sides(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        cut = _cut(expression for left, right, _ in lines for expression in left + right)
+        for left, right, is_loose in lines:
+            said = [next(cut) for _ in left]
+            meant = [next(cut) for _ in right] or said
+            line = Line(tuple(filter(None, meant)), is_loose)
+            concepts = self.loose if is_loose else self.sure
+            for written, expression in zip(left, said, strict=True):
+                if not _is_worn(written, expression):
+                    concepts.add(expression, line)
+
+    def mentions(self, tokens: Sequence[str]) -> Iterator[Mention]:
+        """The concepts that a tokenized text speaks of."""
+        yield from self.sure.mentioned(tokens)
+        yield from self.loose.mentioned(tokens)
+
+
+@cache
+def built_in() -> Lexicon:
+    """The word list that comes with Skillyard."""
+    words = sorted(files("skillyard.search").joinpath("words").iterdir(), key=lambda file: file.name)
+    return Lexicon("\n".join(file.read_text("utf-8") for file in words))
+
+
+def _sides(line: str) -> tuple[list[str], list[str], bool]:
+    """What is left and right of the arrow, all on the left where there is none; and whether it is loose."""
+    left, _, right = line.removeprefix("~").partition(">")
+    said = left.split(",")
+    # Korean is written with and without a space between nouns.
+    said += [
+        expression.replace(" ", "") for expression in said if " " in expression.strip() and _has_hangul(expression)
+    ]
+    return said, right.split(",") if right else [], line.startswith("~")
+
+
+def _has_hangul(text: str) -> bool:
+    return any("\uac00" <= char <= "\ud7a3" for char in text)
+
+
+def _is_worn(written: str, expression: Expression) -> bool:
+    """Whether so little is left of an expression without its stop words that it would mean anything."""
+    return not expression or (len(expression) == 1 and " " in written.strip())
+
+
+def _cut(expressions: Iterable[str]) -> Iterator[Expression]:
+    tokens = analyzer().analyze(prepared(f" {_BORDER} ".join([*expressions, ""])))
+    start = 0
+    for _ in range(tokens.count(_BORDER)):
+        end = tokens.index(_BORDER, start)
+        yield tuple(tokens[start:end])
+        start = end + 1

@@ -1,0 +1,122 @@
+"""Which documents answer a question, and in which order.
+
+One score: BM25 over the whole text plus BM25 over name and description, so that what a skill says of itself
+counts twice. What the lexicon says in other words counts less, and only the best of its ways to say it.
+A hit must have a fair share of what the question is worth; otherwise nothing is found, and nothing is what an
+unrelated query should find. Who may see a document and what the search is narrowed to are part of the query.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from tantivy import DocAddress, Occur, Query, Schema, Searcher
+
+from skillyard.search.concepts import Concept, Way
+from skillyard.search.frequencies import Frequencies
+from skillyard.search.question import Question, Term
+
+WHOLE: Final = 1.0
+SUMMARY: Final = 1.0
+BESIDES: Final = 0.1
+"""What each further way to say the same adds."""
+GUESSED: Final = 0.6
+"""What a guess at a misspelt word counts."""
+FLOOR: Final = 0.42
+"""The score a hit must have, as a share of what the words of the question are worth."""
+LENIENCE: Final = 0.75
+"""How that share falls with the length of a question: no skill answers all that a long instruction speaks of."""
+BREVITY: Final = 0.12
+"""How much less a long text counts, beyond what BM25 does: long ones speak of everything."""
+_SHORT, _LONG, _TYPICAL = 400, 6_000, 2_500
+"""Characters of texts."""
+_MIN_GUESSED: Final = 4
+_MIN_TWO_MISTAKES: Final = 8
+_FIELDS: Final = (("whole", WHOLE), ("summary", SUMMARY))
+
+
+class Ranked(NamedTuple):
+    score: float
+    number: int
+    namesake: int
+    """The same for all documents of one name."""
+    address: DocAddress
+
+
+class Ranking:
+    """The engine's queries for one question."""
+
+    def __init__(self, searcher: Searcher, schema: Schema, allowed: Sequence[Query], frequencies: Frequencies) -> None:
+        self._searcher = searcher
+        self._schema = schema
+        self._frequencies = frequencies
+        self._allowed = [(Occur.Must, Query.const_score_query(query, 0.0)) for query in allowed]
+
+    def best(self, question: Question, limit: int) -> list[Ranked]:
+        """The documents that answer enough of the question, the highest score first."""
+        parts = list(self._parts(question))
+        ranked = self._search(_any_of(parts), limit) if parts else []
+        needed = FLOOR * question.rarest * (question.demand / question.rarest) ** LENIENCE
+        return [each for each in ranked if each.score >= needed]
+
+    def named(self, name: str, limit: int) -> list[Ranked]:
+        """The documents of just that name, all with the same score: how many there are must not show."""
+        found = self._search(Query.term_query(self._schema, "exact", name, "basic"), limit)
+        return [each._replace(score=1.0) for each in sorted(found, key=lambda each: each.number)]
+
+    def _search(self, wanted: Query, limit: int) -> list[Ranked]:
+        query = Query.boolean_query([*self._allowed, (Occur.Must, wanted)]) if self._allowed else wanted
+        hits = self._searcher.search(query, limit, count=False).hits
+        addresses = [address for _, address in hits]
+        fields = (self._numbers(field, addresses) for field in ("number", "namesake", "length"))
+        ranked = [
+            Ranked(score * _brevity(length), number, namesake, address)
+            for (score, address), number, namesake, length in zip(hits, *fields, strict=True)
+        ]
+        return sorted(ranked, key=lambda each: (-round(each.score, 4), each.number))
+
+    def _numbers(self, field: str, addresses: list[DocAddress]) -> list[int]:
+        return [int(value or 0) for value in self._searcher.fast_field_values(field, addresses)]
+
+    def _parts(self, question: Question) -> Iterator[Query]:
+        for term in question.terms:
+            yield from self._in_fields(term.token, term.weight)
+        yield from map(self._concept, question.concepts)
+        yield from map(self._guess, filter(_may_be_misspelt, question.unknown))
+
+    def _concept(self, concept: Concept) -> Query:
+        ways = [query for way in concept.ways for query in self._way(way)]
+        return _boosted(Query.disjunction_max_query(ways, BESIDES), concept.weight)
+
+    def _way(self, way: Way) -> Iterator[Query]:
+        fields = [list(self._in_fields(token, way.share)) for token in way.expression]
+        if len(fields) == 1:
+            yield _any_of(fields[0])
+        else:
+            for tokens in zip(*fields, strict=True):
+                yield Query.boolean_query([(Occur.Must, token) for token in tokens])
+
+    def _in_fields(self, token: str, weight: float) -> Iterator[Query]:
+        """The word in the whole text and in the summary."""
+        for (field, counts), boost in zip(_FIELDS, self._frequencies.of(token).boosts, strict=True):
+            query = Query.term_query(self._schema, field, token, "freq")
+            yield _boosted(query, counts * weight * boost)
+
+    def _guess(self, term: Term) -> Query:
+        mistakes = 2 if len(term.token) >= _MIN_TWO_MISTAKES else 1
+        return _boosted(Query.fuzzy_term_query(self._schema, "name", term.token, mistakes), GUESSED * term.worth)
+
+
+def _brevity(length: int) -> float:
+    return (_TYPICAL / min(max(length, _SHORT), _LONG)) ** BREVITY
+
+
+def _may_be_misspelt(term: Term) -> bool:
+    return len(term.token) >= _MIN_GUESSED and term.token.isascii() and term.token.isalpha()
+
+
+def _any_of(queries: Sequence[Query]) -> Query:
+    return Query.boolean_query([(Occur.Should, query) for query in queries])
+
+
+def _boosted(query: Query, weight: float) -> Query:
+    return query if weight == 1 else Query.boost_query(query, weight)
