@@ -40,6 +40,7 @@ soak: $(READY) ## the same harnesses at full counts
 
 bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.md
 	$(BIN)/python bench/loading.py --write bench/RESULTS.md
+	$(BIN)/python bench/search.py --write bench/RESULTS.md
 	$(BIN)/python bench/registry.py --write bench/RESULTS.md
 
 docs: $(READY) ## rewrite the generated tables of docs/ from the code

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 
 from skillyard.search import Document
@@ -37,7 +38,11 @@ class Corpus:
         made_up = itertools.islice(itertools.product(_SYLLABLES, repeat=3), _RARE)
         self._rare = ["".join(parts) for parts in made_up]
 
-    def documents(self) -> Iterator[Document]:
+    @cached_property
+    def documents(self) -> list[Document]:
+        return list(self._documents())
+
+    def _documents(self) -> Iterator[Document]:
         for number in range(self.skills):
             made, own = self._maker(number)
             name = f"{own[0]}-{own[1]}-{number}"

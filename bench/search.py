@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import over_http
 from corpus import Corpus, Query
 from results import table, write_part
 from searchers import SEARCHERS
@@ -26,6 +27,12 @@ FTS5 and bm25s cut text in their own ways and look for every word; rapidfuzz com
 is the engine alone, with the words that Skillyard chose, without lexicon, rights, spelling and snippets.
 
 {tables}
+
+### Over HTTP
+
+By the clock, one after another; the server is a process of its own, with tokens, rights and the skills in SQLite.
+
+{http}
 """
 
 
@@ -36,7 +43,10 @@ def main() -> None:
     options = parser.parse_args()
     sizes = [500] if options.quick else [1_000, 10_000, 100_000]
     tables = [_compare(size, queries=10 if options.quick else 100) for size in sizes]
-    report = REPORT.format(long=LONG, short=SHORT, tables="\n\n".join(tables))
+    with tempfile.TemporaryDirectory(prefix="skillyard-bench-") as scratch:
+        skills, queries = (100, 10) if options.quick else (1_000, 100)
+        http = over_http.compare(Path(scratch), skills=skills, queries=queries)
+    report = REPORT.format(long=LONG, short=SHORT, tables="\n\n".join(tables), http=http)
     print(report)
     if options.write:
         if options.quick:
@@ -46,6 +56,7 @@ def main() -> None:
 
 def _compare(size: int, *, queries: int) -> str:
     corpus = Corpus(size)
+    print(f"{len(corpus.documents):,} skills made up", file=sys.stderr, flush=True)
     long, short = corpus.queries(queries, words=LONG), corpus.queries(queries, words=SHORT)
     rows: list[list[str]] = []
     for name, make, most in SEARCHERS:

@@ -50,7 +50,7 @@ def engine(corpus: Corpus, scratch: Path) -> Find:
 def fts5(corpus: Corpus, scratch: Path) -> Find:
     database = sqlite3.connect(scratch / "fts.sqlite")
     database.execute("CREATE VIRTUAL TABLE skills USING fts5 (name, description, body, key UNINDEXED)")
-    rows = ((each.name, each.description, each.body, each.key) for each in corpus.documents())
+    rows = ((each.name, each.description, each.body, each.key) for each in corpus.documents)
     database.executemany("INSERT INTO skills VALUES (?, ?, ?, ?)", rows)
     database.commit()
     asked = "SELECT key FROM skills WHERE skills MATCH ? ORDER BY bm25(skills, 2, 2, 1) LIMIT ?"
@@ -64,7 +64,7 @@ def fts5(corpus: Corpus, scratch: Path) -> Find:
 
 def bm25(corpus: Corpus, scratch: Path) -> Find:
     del scratch
-    texts = [f"{each.name} {each.description} {each.body}" for each in corpus.documents()]
+    texts = [f"{each.name} {each.description} {each.body}" for each in corpus.documents]
     retriever = bm25s.BM25()
     retriever.index(bm25s.tokenize(texts, stopwords="en", show_progress=False), show_progress=False)
 
@@ -78,7 +78,7 @@ def bm25(corpus: Corpus, scratch: Path) -> Find:
 
 def fuzzy(corpus: Corpus, scratch: Path) -> Find:
     del scratch
-    texts = {each.key: f"{each.name} {each.description}" for each in corpus.documents()}
+    texts = {each.key: f"{each.name} {each.description}" for each in corpus.documents}
 
     def find(query: str) -> list[str]:
         return [key for _, _, key in process.extract(query, texts, scorer=fuzz.token_set_ratio, limit=_BEST)]
@@ -90,7 +90,7 @@ def _view(corpus: Corpus, scratch: Path) -> View:
     folder = IndexFolder(scratch)
     folder.take_pen()
     build = folder.build()
-    build.add(corpus.documents())
+    build.add(corpus.documents)
     build.finish("")
     folder.close()
     view = folder.look()

@@ -80,8 +80,8 @@ def _ways(mention: Mention, rarity: float, frequencies: Frequencies) -> tuple[Wa
     """The ways to say it that documents have at all and that add to what was said."""
     ways: list[Way] = []
     for expression in mention.line.ways:
-        known = [frequencies.of(token) for token in expression]
-        if all(each.whole for each in known) and not set(expression) <= set(mention.said):
+        if all(frequencies.of(token).whole for token in expression) and not set(expression) <= set(mention.said):
+            known = [frequencies.of(token) for token in expression]
             worth = rarity * (SEVERAL_WORDS if len(expression) > 1 else 1.0)
             share = min(1.0, worth / sum([each.rarity for each in known]))
             ways.append(Way(expression, share, min([each.work for each in known]) * len(known)))

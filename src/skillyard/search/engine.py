@@ -18,6 +18,8 @@ AUDIENCE: Final = "audience"
 """The field with the number of the one audience that may see a document."""
 SEVERAL: Final = 0
 """Stands there when there is not just one."""
+BUILDERS: Final = 2
+"""Threads that build a large index."""
 _HEAP: Final = 64_000_000
 
 
@@ -28,9 +30,9 @@ def new_index(path: str | None = None) -> tantivy.Index:
     return index
 
 
-def writer(index: tantivy.Index) -> tantivy.IndexWriter:
+def writer(index: tantivy.Index, *, threads: int = 1) -> tantivy.IndexWriter:
     """The one writer of an index; `ValueError` when another process has it."""
-    return index.writer(_HEAP, 1)
+    return index.writer(_HEAP * threads, threads)
 
 
 def add(writer: tantivy.IndexWriter, documents: Iterable[Document]) -> None:

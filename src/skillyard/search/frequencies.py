@@ -12,7 +12,7 @@ from tantivy import Occur, Query, Schema, Searcher
 
 from skillyard.search.engine import AUDIENCE, SEVERAL, number_of, reckoned
 
-MAX_KNOWN: Final = 50_000
+MAX_KNOWN: Final = 20_000
 """So many words are remembered between queries."""
 FEW: Final = 50
 """A word in no more documents than this is rare enough to tell of a single one."""
@@ -96,9 +96,18 @@ class SeenFrequencies:
         self.documents = everything.documents
         self._everything = everything
         self._audiences = frozenset(map(number_of, audiences))
-        self._allowed = allowed
+        self.allowed = allowed
+        self._known: dict[str, Frequency] = {}
 
     def of(self, token: str) -> Frequency:
+        found = self._known.get(token)
+        if found is None:
+            found = self._among_seen(token)
+            if len(self._known) < MAX_KNOWN:
+                self._known[token] = found
+        return found
+
+    def _among_seen(self, token: str) -> Frequency:
         found = self._everything.of(token)
         if not 0 < found.whole <= FEW:
             return found
@@ -113,5 +122,5 @@ class SeenFrequencies:
     def _seen(self, field: str, token: str) -> int:
         holders = self._everything.holders(field, token)
         if SEVERAL in holders:
-            return self._everything.count(field, token, self._allowed)
+            return self._everything.count(field, token, self.allowed)
         return sum(holder in self._audiences for holder in holders)

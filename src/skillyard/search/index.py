@@ -21,6 +21,8 @@ LOOKED_AT: Final = 40
 """So many documents are looked at beyond the hits that are asked for."""
 SAME_NAME: Final = 0.7
 """How much less another skill of the same name counts than the one before it: most are copies."""
+MAX_AUDIENCES: Final = 64
+"""For so many circles of people it is remembered how common words are."""
 _LONGEST_NAME: Final = 200
 
 
@@ -31,6 +33,7 @@ class SkillIndex:
         self._schema = index.schema
         self._searcher = index.searcher()
         self._frequencies = AllFrequencies(self._searcher, index.schema)
+        self._audiences: dict[frozenset[str], SeenFrequencies] = {}
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> "SkillIndex":
@@ -57,9 +60,8 @@ class SkillIndex:
         allowed = [Query.term_query(self._schema, "label", encodable(label), "basic") for label in labels]
         frequencies: Frequencies = self._frequencies
         if seen_by is not None:
-            seen = Query.term_set_query(self._schema, "seen_by", [encodable(key) for key in seen_by])
-            allowed.append(seen)
-            frequencies = SeenFrequencies(self._frequencies, seen_by, seen)
+            frequencies = self._seen_by(frozenset(map(encodable, seen_by)))
+            allowed.append(frequencies.allowed)
         ranking = Ranking(self._searcher, self._schema, allowed, frequencies)
         question = understand(query, frequencies, built_in())
         ranked = ranking.best(question, wanted + LOOKED_AT)
@@ -70,6 +72,15 @@ class SkillIndex:
         tokens = question.tokens()
         hits = (self._hit(each, tokens) for each in ordered[:wanted])
         return Found(hits=tuple(hits), total=len(ordered), is_more=len(ranked) == wanted + LOOKED_AT)
+
+    def _seen_by(self, audiences: frozenset[str]) -> SeenFrequencies:
+        seen = self._audiences.get(audiences)
+        if seen is None:
+            allowed = Query.term_set_query(self._schema, "seen_by", sorted(audiences))
+            seen = SeenFrequencies(self._frequencies, audiences, allowed)
+            if len(self._audiences) < MAX_AUDIENCES:
+                self._audiences[audiences] = seen
+        return seen
 
     def _hit(self, ranked: Ranked, tokens: frozenset[str]) -> Hit:
         kept = engine.kept(self._searcher, ranked.address)

@@ -168,7 +168,7 @@ class Build:
         self.abandon()
         self._part.mkdir(parents=True)
         with _broken_if_it_fails():
-            self._writer = engine.writer(engine.new_index(str(self._part)))
+            self._writer = engine.writer(engine.new_index(str(self._part)), threads=engine.BUILDERS)
 
     def add(self, documents: Iterable[Document]) -> None:
         """Add documents; none of their keys was added before."""
