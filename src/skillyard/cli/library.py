@@ -13,14 +13,16 @@ from skillyard.app.reading import disabled_in
 from skillyard.app.searching import Match, open_search
 from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.safe_text import inline, one_line
+from skillyard.cli.safe_text import inline, one_line, visible
 from skillyard.cli.text import BAD, FAINT, MAX_SHOWN, count, findings_text, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
 from skillyard.library.switches import Disabled
+from skillyard.search import Snippet
 from skillyard.skill.library import Catalog, Library, Problem, Shadowed
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 
 def list_skills(
@@ -72,8 +74,7 @@ def find(
             matches = _found_there(wanted, server, token, limit)
 
     def text(console: "Console") -> None:
-        rows = [(styled((m.entry.id, "bold")), f"{m.score:.2f}", one_line(m.entry.description)) for m in matches]
-        print_rows(console, rows)
+        print_rows(console, [(styled((m.entry.id, "bold")), f"{m.score:.2f}", _why(m.snippet)) for m in matches])
 
     return Answer(
         document={
@@ -85,6 +86,7 @@ def find(
                     "description": match.entry.description,
                     "score": match.score,
                     "location": match.entry.location,
+                    "snippet": {"text": match.snippet.text, "marks": match.snippet.marks},
                 }
                 for match in matches
             ],
@@ -103,6 +105,16 @@ def _found_here(query: str, roots: Sequence[Path], environment: str | None, limi
     library = open_library(settings, roots=roots, environment=environment)
     search = open_search(settings, library, roots=roots, environment=environment)
     return search.search(query, limit=limit).best
+
+
+def _why(snippet: Snippet) -> "Text":
+    """The text that matched, with the words that did."""
+    pieces: list[str | tuple[str, str]] = []
+    end = 0
+    for start, stop in snippet.marks:
+        pieces += [visible(snippet.text[end:start]), (visible(snippet.text[start:stop]), "bold yellow")]
+        end = stop
+    return styled(*pieces, visible(snippet.text[end:]))
 
 
 def _found_there(query: str, server: str, token: str | None, limit: int) -> Sequence[Match]:

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from skillyard.search.frequencies import Frequencies
 from skillyard.search.lexicon import Expression, Lexicon, Mention
 
-MAX_CONCEPTS: Final = 32
-MAX_WAYS: Final = 120
+MAX_CONCEPTS: Final = 24
+MAX_WAYS: Final = 80
 """So many ways to say them are looked for in all."""
 REPEATED: Final = 0.5
 """How much a word gains when a query says it again and again."""

@@ -103,7 +103,8 @@ def test_a_search_finds_by_description_and_body(run, skill, tmp_path):
     found = run("find", "spreadsheets", "--root", tmp_path / "mine", "--json").json
     assert found["query"] == "spreadsheets"
     assert [hit["id"] for hit in found["results"]] == ["tables"]
-    assert set(found["results"][0]) == {"id", "name", "description", "score", "location"}
+    assert set(found["results"][0]) == {"id", "name", "description", "score", "location", "snippet"}
+    assert found["results"][0]["snippet"] == {"text": "Reads spreadsheets.", "marks": [[6, 18]]}
     assert run("find", "aardvark", "--root", tmp_path / "mine", "--json").json["results"][0]["id"] == "other"
 
 
