@@ -1,4 +1,5 @@
 import json
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,23 +34,8 @@ def run(capsys):
 @pytest.fixture(autouse=True)
 def machine(tmp_path, monkeypatch):
     """An empty machine: a person's home and a project, nothing installed, nothing set."""
-    for name in (
-        "CONFIG_DIR",
-        "HOME",
-        "ROOTS",
-        "DOCUMENT_ROOT",
-        "ACTIVE_ENVIRONMENT",
-        "HOST",
-        "PORT",
-        "DEBUG",
-        "SERVER",
-        "TOKEN",
-        "DATABASE_URL",
-        "BLOBS_URL",
-        "AUTH",
-        "ADMIN_TOKEN",
-    ):
-        monkeypatch.delenv(f"SKILLYARD_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("SKILLYARD_")]:
+        monkeypatch.delenv(name)
     for name in ("DOCUMENT_ROOT", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     person, project = tmp_path / "person", tmp_path / "project"
