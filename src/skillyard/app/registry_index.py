@@ -18,6 +18,8 @@ BUILD_PATIENCE: Final = 20.0
 """Seconds that a search waits while there is no index at all."""
 LOOK_EVERY: Final = 0.05
 """Seconds between two looks at what another process has yet to write."""
+GATHER: Final = 0.25
+"""Seconds in which changes gather before they are written together; a search in this process does not wait for it."""
 RETRY_AFTER: Final = 10.0
 TRUSTED_FOR: Final = 600.0
 """Seconds after an index was given up before another is: what breaks it again so soon is the query, not the index."""
@@ -86,8 +88,7 @@ class RegistryIndex:
                     await pause(LOOK_EVERY)
                 else:
                     await self._documents.wait_beyond(self._current.number)
-                    if not self._writes:
-                        await pause(LOOK_EVERY)
+                    await pause(GATHER if self._writes else LOOK_EVERY)
             except Exception:  # noqa: BLE001 -- searches go on with the index there is
                 _log.exception("The change feed could not be followed; it is tried again later.")
                 await pause(RETRY_AFTER)
