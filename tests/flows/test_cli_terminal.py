@@ -9,6 +9,8 @@ import sys
 import pytest
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+PROGRESS = re.compile(r"\x1b\[(?:\?25[lh]|2K|1A)")
+"""What a spinner, which shows when a command takes long, does with the cursor and its own line."""
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def root(tmp_path):
 @pytest.mark.parametrize("words", [["list"], ["show", "evil"], ["show", "evil", "--raw"], ["find", "title"]])
 def test_only_our_own_colours_reach_the_terminal(on_terminal, root, words):
     _, shown = on_terminal(*words, "--root", root)
-    rest = COLOURS.sub("", shown)
+    rest = PROGRESS.sub("", COLOURS.sub("", shown))
     assert not {"\x1b", "\x07", "\x9b"} & set(rest)
     assert r"\x1b[2Jwipe" in rest or r"\e[2Jwipe" in rest
     assert "\x1b[31m" not in shown
