@@ -2,15 +2,18 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
+from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
 import httpx
 
 T = TypeVar("T")
-Application: TypeAlias = Callable[..., Any]
+Application: TypeAlias = Callable[..., Coroutine[Any, Any, None]]
 """An ASGI application."""
+Message: TypeAlias = MutableMapping[str, Any]
 
 
 class InProcess(httpx.BaseTransport):
@@ -21,41 +24,113 @@ class InProcess(httpx.BaseTransport):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._opened: AbstractAsyncContextManager[Application] | None = None
-        self._inner: httpx.AsyncBaseTransport | None = None
+        self._inner: Application | None = None
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._wait(self._handle(request))
+        exchange = _Exchange(request, request.read())
+        serving = self._start(self._serve(exchange))
+        try:
+            status, headers = exchange.head.result()
+        except BaseException:
+            serving.cancel()
+            raise
+        return httpx.Response(status, headers=headers, stream=_Body(exchange, serving), request=request)
 
     def close(self) -> None:
         if self._loop is None or self._thread is None:
             return
         try:
-            self._wait(self._end())
+            self._start(self._end()).result()
         finally:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
             self._loop.close()
             self._loop = self._thread = None
 
-    async def _handle(self, request: httpx.Request) -> httpx.Response:
-        if self._inner is None:
-            opening = self._application()
-            self._inner = httpx.ASGITransport(await opening.__aenter__(), client=("127.0.0.1", 0))
-            self._opened = opening
-        body = request.read()
-        copy = httpx.Request(request.method, request.url, headers=request.headers, content=body)
-        answer = await self._inner.handle_async_request(copy)
-        content = b"".join([part async for part in answer.aiter_raw()])
-        return httpx.Response(answer.status_code, headers=answer.headers, content=content, request=request)
+    async def _serve(self, exchange: "_Exchange") -> None:
+        try:
+            if self._inner is None:
+                opening = self._application()
+                self._inner = await opening.__aenter__()
+                self._opened = opening
+            await self._inner(exchange.scope, exchange.receive, exchange.send)
+        except BaseException as error:
+            exchange.fail(error)
+            raise
+        exchange.finish()
 
     async def _end(self) -> None:
         opened, self._opened, self._inner = self._opened, None, None
         if opened is not None:
             await opened.__aexit__(None, None, None)
 
-    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+    def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=self._loop.run_forever, name="yard", daemon=True)
             self._thread.start()
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+class _Exchange:
+    """One request and its answer, which comes in pieces from the application's thread."""
+
+    def __init__(self, request: httpx.Request, body: bytes) -> None:
+        self.scope: Message = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": request.method,
+            "scheme": request.url.scheme,
+            "path": request.url.path,
+            "raw_path": request.url.raw_path.partition(b"?")[0],
+            "query_string": request.url.query,
+            "root_path": "",
+            "headers": [(key.lower(), value) for key, value in request.headers.raw],
+            "server": (request.url.host, request.url.port),
+            "client": ("127.0.0.1", 0),
+        }
+        self.head: Future[tuple[int, list[tuple[bytes, bytes]]]] = Future()
+        self.parts: SimpleQueue[bytes | BaseException | None] = SimpleQueue()
+        self._body: bytes | None = body
+        self._answered = asyncio.Event()
+
+    async def receive(self) -> Message:
+        body, self._body = self._body, None
+        if body is not None:
+            return {"type": "http.request", "body": body, "more_body": False}
+        await self._answered.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.head.set_result((message["status"], list(message.get("headers", ()))))
+            return
+        self.parts.put(message.get("body", b""))
+        if not message.get("more_body", False):
+            self._answered.set()
+
+    def finish(self) -> None:
+        self.parts.put(None)
+
+    def fail(self, error: BaseException) -> None:
+        """Tell whoever waits, for the head or for the rest of the body."""
+        if self.head.done():
+            self.parts.put(error)
+        else:
+            self.head.set_exception(error)
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, exchange: _Exchange, serving: "Future[None]") -> None:
+        self._exchange = exchange
+        self._serving = serving
+
+    def __iter__(self) -> Iterator[bytes]:
+        while (part := self._exchange.parts.get()) is not None:
+            if isinstance(part, BaseException):
+                raise part
+            yield part
+
+    def close(self) -> None:
+        self._serving.cancel()

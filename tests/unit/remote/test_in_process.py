@@ -1,3 +1,4 @@
+import asyncio
 import threading
 from contextlib import asynccontextmanager
 
@@ -27,6 +28,14 @@ def opening(told, *, fails=False):
     return application
 
 
+def serving(application):
+    @asynccontextmanager
+    async def opened():
+        yield application
+
+    return opened
+
+
 def test_an_application_is_opened_once_asked_often_and_closed():
     told = []
     with httpx.Client(base_url="http://here", transport=InProcess(opening(told))) as client:
@@ -49,3 +58,52 @@ def test_what_goes_wrong_while_opening_is_told_to_whoever_asked():
     with httpx.Client(base_url="http://here", transport=transport) as client, pytest.raises(RuntimeError, match="disk"):
         client.get("/a")
     assert "yard" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_an_answer_comes_piece_by_piece():
+    """The second piece is sent only once the first was read: nothing waits for the whole."""
+    go_on = threading.Event()
+
+    async def slow(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"one", "more_body": True})
+        assert await asyncio.to_thread(go_on.wait, 10)
+        await send({"type": "http.response.body", "body": b"two"})
+
+    with (
+        httpx.Client(base_url="http://here", transport=InProcess(serving(slow))) as client,
+        client.stream("GET", "/a") as answer,
+    ):
+        parts = answer.iter_raw()
+        assert next(parts) == b"one"
+        go_on.set()
+        assert b"".join(parts) == b"two"
+
+
+def test_an_answer_that_nobody_reads_on_is_given_up():
+    given_up = threading.Event()
+
+    async def endless(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            while True:
+                await send({"type": "http.response.body", "body": b"more", "more_body": True})
+                await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
+
+    with httpx.Client(base_url="http://here", transport=InProcess(serving(endless))) as client:
+        with client.stream("GET", "/a") as answer:
+            assert next(answer.iter_raw()) == b"more"
+        assert given_up.wait(10)
+
+
+def test_what_goes_wrong_in_the_middle_of_an_answer_is_told():
+    async def breaking(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise RuntimeError("no disk")
+
+    client = httpx.Client(base_url="http://here", transport=InProcess(serving(breaking)))
+    with client, pytest.raises(RuntimeError, match="disk"):
+        client.get("/a")
