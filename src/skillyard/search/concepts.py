@@ -1,7 +1,7 @@
 """What a query says in one way and skills may say in another."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
@@ -34,9 +34,9 @@ class Way(NamedTuple):
     work: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Concept:
-    """Something that a query speaks of, and how else it may be said."""
+    """Something that a query speaks of, and how else it may be said. Each is equal to itself alone."""
 
     ways: tuple[Way, ...]
     weight: float
@@ -48,15 +48,27 @@ def said_again(count: int) -> float:
 
 def concepts(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies, *, room: int) -> list[Concept]:
     """The most telling concepts of a text, in as many ways as there is room for work."""
-    chosen = list(islice(_spoken_of(tokens, lexicon, frequencies), MAX_CONCEPTS))
-    ways = [(way, number) for number, concept in enumerate(chosen) for way in concept.ways]
-    ways.sort(key=lambda each: each[0].work > RARE * frequencies.documents)
-    taken: dict[int, list[Way]] = defaultdict(list)
-    for way, number in ways[:MAX_WAYS]:
-        if room > 0:
-            taken[number].append(way)
-            room -= way.work
-    return [replace(concept, ways=tuple(taken[number])) for number, concept in enumerate(chosen) if taken[number]]
+    spoken_of = islice(_spoken_of(tokens, lexicon, frequencies), MAX_CONCEPTS)
+    ways = _rare_first(spoken_of, RARE * frequencies.documents)
+    taken: defaultdict[Concept, list[Way]] = defaultdict(list)
+    for concept, way in islice(ways, MAX_WAYS):
+        if room <= 0:
+            break
+        taken[concept].append(way)
+        room -= way.work
+    return [replace(concept, ways=tuple(ways)) for concept, ways in taken.items()]
+
+
+def _rare_first(chosen: Iterable[Concept], most: float) -> Iterator[tuple[Concept, Way]]:
+    """All ways to say the concepts, one after another; those that cost more than the most come at the end."""
+    common: list[tuple[Concept, Way]] = []
+    for concept in chosen:
+        for way in concept.ways:
+            if way.work > most:
+                common.append((concept, way))
+            else:
+                yield concept, way
+    yield from common
 
 
 def _spoken_of(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies) -> Iterator[Concept]:
@@ -79,9 +91,10 @@ def _spoken_of(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies
 def _ways(mention: Mention, rarity: float, frequencies: Frequencies) -> tuple[Way, ...]:
     """The ways to say it that documents have at all and that add to what was said."""
     ways: list[Way] = []
+    said = set(mention.said)
     for expression in mention.line.ways:
-        if all(frequencies.of(token).whole for token in expression) and not set(expression) <= set(mention.said):
-            known = [frequencies.of(token) for token in expression]
+        known = [frequencies.of(token) for token in expression]
+        if min([each.whole for each in known]) and not said.issuperset(expression):
             worth = rarity * (SEVERAL_WORDS if len(expression) > 1 else 1.0)
             share = min(1.0, worth / sum([each.rarity for each in known]))
             ways.append(Way(expression, share, min([each.work for each in known]) * len(known)))

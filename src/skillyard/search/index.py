@@ -69,8 +69,8 @@ class SkillIndex:
         best = max([1.0, *(each.score for each in ranked)])
         first = [each._replace(score=best) for each in named]
         ordered = [*first, *_apart(ranked, {each.number for each in named})]
-        tokens = question.tokens()
-        hits = (self._hit(each, tokens) for each in ordered[:wanted])
+        telling = question.telling()
+        hits = (self._hit(each, telling) for each in ordered[:wanted])
         return Found(hits=tuple(hits), total=len(ordered), is_more=len(ranked) == wanted + LOOKED_AT)
 
     def _seen_by(self, audiences: frozenset[str]) -> SeenFrequencies:
@@ -82,14 +82,14 @@ class SkillIndex:
                 self._audiences[audiences] = seen
         return seen
 
-    def _hit(self, ranked: Ranked, tokens: frozenset[str]) -> Hit:
+    def _hit(self, ranked: Ranked, telling: Collection[str]) -> Hit:
         kept = engine.kept(self._searcher, ranked.address)
         return Hit(
             key=kept.key,
             name=kept.name,
             description=kept.description,
             score=round(ranked.score, 4),
-            snippet=snippet(kept.description, kept.body, tokens),
+            snippet=snippet(kept.description, kept.body, telling),
         )
 
 

@@ -55,18 +55,15 @@ class Concepts:
 
     def mentioned(self, tokens: Sequence[str]) -> Iterator[Mention]:
         """The concepts that a tokenized text speaks of; of expressions that overlap, the longest."""
-        start = 0
-        while start < len(tokens):
-            length = self._length_at(tokens, start)
-            if length:
-                yield from self._said[tuple(tokens[start : start + length])]
-            start += max(length, 1)
-
-    def _length_at(self, tokens: Sequence[str], start: int) -> int:
-        for length in range(self._longest.get(tokens[start], 0), 0, -1):
-            if tuple(tokens[start : start + length]) in self._said:
-                return length
-        return 0
+        passed = 0
+        for start, token in enumerate(tokens):
+            if token in self._longest and start >= passed:
+                for length in range(self._longest[token], 0, -1):
+                    mentions = self._said.get(tuple(tokens[start : start + length]))
+                    if mentions:
+                        yield from mentions
+                        passed = start + length
+                        break
 
 
 class Lexicon:

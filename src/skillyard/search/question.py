@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from skillyard.search.concepts import Concept, concepts, said_again
 from skillyard.search.frequencies import Frequencies
@@ -18,6 +18,8 @@ FEW_TERMS: Final = 12
 """So many are looked for in any case."""
 MAX_UNKNOWN: Final = 8
 """So many words that no skill has are looked at: they may be misspelt."""
+MAX_TELLING: Final = 12
+"""So many words, and as many others for them, are looked for in a hit to show why it was found."""
 MAX_WORK: Final = 60_000
 """How many entries of the index one question may cost: some milliseconds."""
 WORK_FOR_TERMS: Final = 40_000
@@ -31,8 +33,7 @@ PAIR_ANSWERED: Final = 0.5
 """How much of a pair must be answered, for the same reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A word of the query."""
 
     token: str
@@ -63,10 +64,11 @@ class Question:
             term.worth * (PAIR_ANSWERED if is_unspaced(term.token) else 1) for term in (*self.terms, *self.unknown)
         )
 
-    def tokens(self) -> frozenset[str]:
-        """All that may be found in a document that answers."""
-        others = (token for concept in self.concepts for way in concept.ways for token in way.expression)
-        return frozenset((*(term.token for term in self.terms), *others))
+    def telling(self) -> tuple[str, ...]:
+        """What best shows in a document why it answers: the most telling words, and what may be said for them."""
+        words = [term.token for term in self.terms]
+        others = [token for concept in self.concepts for way in concept.ways for token in way.expression]
+        return tuple(dict.fromkeys(words[:MAX_TELLING] + others[:MAX_TELLING]))
 
 
 def understand(query: str, frequencies: Frequencies, lexicon: Lexicon) -> Question:

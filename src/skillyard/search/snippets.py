@@ -17,7 +17,6 @@ MAX_MATCHES: Final = 3
 """So often each word is looked for."""
 _MIN_STEM: Final = 4
 _REST_OF_WORD: Final = re.compile(r"[^\W_]*")
-_SPACE: Final = re.compile(r"\s+")
 
 
 class _Match(NamedTuple):
@@ -28,10 +27,10 @@ class _Match(NamedTuple):
 
 def snippet(description: str, body: str, wanted: Collection[str]) -> Snippet:
     """The stretch of the description, or else of the body, that has most of the wanted tokens."""
-    described = _SPACE.sub(" ", description).strip()
+    described = " ".join(description.split())
     text, matches = described, _window(sorted(_matches(described, wanted)))
     if _variety(matches) < ENOUGH and body:
-        written = _SPACE.sub(" ", body).strip()
+        written = " ".join(body.split())
         further = _window(sorted(_matches(written, wanted)))
         if _variety(further) > _variety(matches):
             text, matches = written, further
