@@ -92,6 +92,13 @@ def reckoned(searcher: tantivy.Searcher, schema: tantivy.Schema) -> int:
     return 0
 
 
+def finds_all(searcher: tantivy.Searcher, schema: tantivy.Schema, query: tantivy.Query) -> bool:
+    """Whether there is no document that a query does not find."""
+    mark = tantivy.Query.term_query(schema, "key", MARK, "basic")
+    others = tantivy.Query.all_query().and_must_not_match(query, mark)
+    return not searcher.search(others, 1, count=False).hits
+
+
 def _parts(explained: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield explained
     for part in explained.get("details", ()):

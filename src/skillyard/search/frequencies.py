@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from tantivy import Occur, Query, Schema, Searcher
 
-from skillyard.search.engine import AUDIENCE, SEVERAL, number_of, reckoned
+from skillyard.search.engine import AUDIENCE, SEVERAL, finds_all, number_of, reckoned
 
 MAX_KNOWN: Final = 20_000
 """So many words are remembered between queries."""
@@ -88,6 +88,10 @@ class AllFrequencies:
         both = [(Occur.Must, allowed), (Occur.Must, Query.term_query(self._schema, field, token, "freq"))]
         return len(self._searcher.search(Query.boolean_query(both), FEW, count=False).hits)
 
+    def are_all(self, allowed: Query) -> bool:
+        """Whether a query finds all documents."""
+        return finds_all(self._searcher, self._schema, allowed)
+
 
 class SeenFrequencies:
     """The frequencies of words for somebody who may not see everything."""
@@ -97,6 +101,8 @@ class SeenFrequencies:
         self._everything = everything
         self._audiences = frozenset(map(number_of, audiences))
         self.allowed = allowed
+        self.hides = not everything.are_all(allowed)
+        """Whether there are documents that may not be seen. If not, no search needs the filter, which costs a lot."""
         self._known: dict[str, Frequency] = {}
 
     def of(self, token: str) -> Frequency:

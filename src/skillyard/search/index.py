@@ -60,8 +60,9 @@ class SkillIndex:
         allowed = [Query.term_query(self._schema, "label", encodable(label), "basic") for label in labels]
         frequencies: Frequencies = self._frequencies
         if seen_by is not None:
-            frequencies = self._seen_by(frozenset(map(encodable, seen_by)))
-            allowed.append(frequencies.allowed)
+            frequencies = seen = self._seen_by(frozenset(map(encodable, seen_by)))
+            if seen.hides:
+                allowed.append(seen.allowed)
         ranking = Ranking(self._searcher, self._schema, allowed, frequencies)
         question = understand(query, frequencies, built_in())
         ranked = ranking.best(question, wanted + LOOKED_AT)

@@ -98,6 +98,18 @@ def test_only_what_may_be_seen_is_found_and_counted(owned: SkillIndex):
     assert keys(owned, "invoices tool", seen_by=[]) == []
 
 
+def test_who_may_see_everything_finds_the_same_as_without_rights(owned: SkillIndex):
+    assert owned.search("invoices", seen_by=["ann", "bob"]) == owned.search("invoices")
+
+
+def test_a_document_for_nobody_is_hidden_from_those_who_see_all_others():
+    index = SkillIndex.of(
+        Document(key=key, name=key, description="Cuts paper.", seen_by=seen_by)
+        for key, seen_by in (("shared", ("ann", "bob")), ("ann", ("ann",)), ("none", ()))
+    )
+    assert sorted(keys(index, "cut paper", seen_by=["ann"])) == ["ann", "shared"]
+
+
 def test_the_very_name_finds_no_more_than_may_be_seen(owned: SkillIndex):
     assert keys(owned, "letters tool", seen_by=["bob"], labels=["kind:letters"]) == ["bob-letters"]
 

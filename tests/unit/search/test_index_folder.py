@@ -77,6 +77,14 @@ def test_what_was_built_is_found_with_its_mark_by_every_process(folder, place, o
         assert keys(view, "tables") == ["a"]
 
 
+def test_what_becomes_hidden_is_not_found_by_who_saw_everything(folder):
+    folder.write([document("a", "tables", seen_by=("ann",)), document("b", "tables", seen_by=("ann",))], mark="2")
+    before = folder.look()
+    folder.write([document("b", "tables", seen_by=("bob",))], mark="3")
+    found = [[hit.key for hit in view.search("tables", seen_by=["ann"]).hits] for view in (before, folder.look())]
+    assert [sorted(each) for each in found] == [["a", "b"], ["a"]]
+
+
 def test_what_is_written_is_seen_by_others_at_their_next_look(folder, place, opened):
     other = opened(place)
     before = other.look()
