@@ -21,7 +21,8 @@ _LONGEST: Final = 40
 _HAN_KANA: Final = "\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HANGUL: Final = "\u1100-\u11ff\uac00-\ud7a3"
 _SOUTHEAST: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_UNSPACED: Final = re.compile(f"[{_HAN_KANA}]+|[{_HANGUL}]+|[{_SOUTHEAST}]+")
+_UNSPACED: Final = re.compile(f"(?=[\u0e00-\U0003ffff])(?:[{_HAN_KANA}]+|[{_HANGUL}]+|[{_SOUTHEAST}]+)")
+"""The first look at a letter is only for speed: most are none of these."""
 _MARKS: Final = re.compile(
     "[\u0300-\u036f\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82\u0bbe-\u0bcd]"
 )
