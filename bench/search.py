@@ -24,7 +24,8 @@ Made-up skills of some 400 words each, among them Chinese ones; the queries are 
 with three words of the skill that they need. Every subject is given the same documents and queries, in this process,
 one query after another; the time is CPU of the process. "Found" is how often the skill is among the first five.
 FTS5 and bm25s cut text in their own ways and look for every word; rapidfuzz compares names and descriptions. The floor
-is the engine alone, with the words that Skillyard chose, without lexicon, rights, spelling and snippets.
+is the engine alone, with the words that Skillyard chose, without lexicon, rights, spelling and snippets. Skillyard is
+asked by somebody in 50 teams, who may see all skills, or all but those of one team, which are not found then.
 
 {tables}
 

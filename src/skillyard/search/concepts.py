@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from skillyard.search.frequencies import Frequencies
 from skillyard.search.lexicon import Expression, Lexicon, Mention
 
-MAX_CONCEPTS: Final = 24
+MAX_CONCEPTS: Final = 16
 MAX_WAYS: Final = 80
 """So many ways to say them are looked for in all."""
 REPEATED: Final = 0.5
@@ -94,8 +94,9 @@ def _ways(mention: Mention, rarity: float, frequencies: Frequencies) -> tuple[Wa
     said = set(mention.said)
     for expression in mention.line.ways:
         known = [frequencies.of(token) for token in expression]
-        if min([each.whole for each in known]) and not said.issuperset(expression):
+        rarest = min(known)
+        if rarest.whole and not said.issuperset(expression):
             worth = rarity * (SEVERAL_WORDS if len(expression) > 1 else 1.0)
             share = min(1.0, worth / sum([each.rarity for each in known]))
-            ways.append(Way(expression, share, min([each.work for each in known]) * len(known)))
+            ways.append(Way(expression, share, rarest.work * len(known)))
     return tuple(ways)

@@ -18,11 +18,11 @@ FEW_TERMS: Final = 12
 """So many are looked for in any case."""
 MAX_UNKNOWN: Final = 8
 """So many words that no skill has are looked at: they may be misspelt."""
-MAX_TELLING: Final = 12
+MAX_TELLING: Final = 8
 """So many words, and as many others for them, are looked for in a hit to show why it was found."""
-MAX_WORK: Final = 60_000
+MAX_WORK: Final = 50_000
 """How many entries of the index one question may cost: some milliseconds."""
-WORK_FOR_TERMS: Final = 40_000
+WORK_FOR_TERMS: Final = 33_000
 OFF_TOPIC: Final = 0.5
 """How telling a word is that no skill uses of itself, only somewhere in its body."""
 COMMON: Final = 0.6
