@@ -19,10 +19,10 @@ SEVERAL_WORDS: Final = 1.3
 """How much more than one word an expression of several words can tell."""
 IN_OTHER_WORDS: Final = 0.6
 """How much a concept said in other words counts beside the words of the query."""
-LOOSELY: Final = 0.35
+LOOSELY: Final = 0.4
 """The same where the other words only may mean the same."""
-RARE: Final = 0.02
-"""Ways to say it that are in more than this share of the documents are looked for last."""
+RARE: Final = 0.05
+"""Ways to say it that are in more than this share of the summaries are looked for last."""
 
 
 class Way(NamedTuple):
@@ -89,14 +89,14 @@ def _spoken_of(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies
 
 
 def _ways(mention: Mention, rarity: float, frequencies: Frequencies) -> tuple[Way, ...]:
-    """The ways to say it that documents have at all and that add to what was said."""
+    """The ways to say it that a skill has used of itself at all and that add to what was said."""
     ways: list[Way] = []
     said = set(mention.said)
     for expression in mention.line.ways:
         known = [frequencies.of(token) for token in expression]
-        rarest = min(known)
-        if rarest.whole and not said.issuperset(expression):
+        rarest = min([each.summary for each in known])
+        if rarest and not said.issuperset(expression):
             worth = rarity * (SEVERAL_WORDS if len(expression) > 1 else 1.0)
             share = min(1.0, worth / sum([each.rarity for each in known]))
-            ways.append(Way(expression, share, rarest.work * len(known)))
+            ways.append(Way(expression, share, rarest * len(known)))
     return tuple(ways)

@@ -1,7 +1,8 @@
 """Which documents answer a question, and in which order.
 
 One score: BM25 over the whole text plus BM25 over name and description, so that what a skill says of itself
-counts twice. What the lexicon says in other words counts less, and only the best of its ways to say it.
+counts twice. What the lexicon says in other words is looked for only there, where a skill says what it is for;
+it counts less, and mainly the best of its ways to say it.
 A hit must have a fair share of what the question is worth; otherwise nothing is found, and nothing is what an
 unrelated query should find. Who may see a document and what the search is narrowed to are part of the query.
 """
@@ -17,6 +18,8 @@ from skillyard.search.question import Question, Term
 
 WHOLE: Final = 1.0
 SUMMARY: Final = 1.0
+MEANT: Final = 1.5
+"""What other words for the same count in the summary, where alone they are looked for: bodies speak of everything."""
 BESIDES: Final = 0.1
 """What each further way to say the same adds."""
 GUESSED: Final = 0.6
@@ -82,31 +85,28 @@ class Ranking:
     def _parts(self, question: Question) -> Iterator[Query]:
         for term in question.terms:
             yield from self._in_fields(term.token, term.weight)
-        for concept in question.concepts:
-            yield from self._concept(concept)
+        yield from map(self._concept, question.concepts)
         yield from map(self._guess, filter(_may_be_misspelt, question.unknown))
 
-    def _concept(self, concept: Concept) -> Iterator[Query]:
-        match concept.ways:
-            case [Way(expression=[token], share=share)]:  # the engine is much quicker with what is not nested
-                yield from self._in_fields(token, share * concept.weight)
-            case ways:
-                queries = [query for way in ways for query in self._way(way)]
-                yield _boosted(Query.disjunction_max_query(queries, BESIDES), concept.weight)
+    def _concept(self, concept: Concept) -> Query:
+        ways = [self._way(way, concept.weight) for way in concept.ways]
+        # The engine is much quicker with what is not nested.
+        return ways[0] if len(ways) == 1 else Query.disjunction_max_query(ways, BESIDES)
 
-    def _way(self, way: Way) -> Iterator[Query]:
-        fields = [list(self._in_fields(token, way.share)) for token in way.expression]
-        if len(fields) == 1:
-            yield _any_of(fields[0])
-        else:
-            for tokens in zip(*fields, strict=True):
-                yield Query.boolean_query([(Occur.Must, token) for token in tokens])
+    def _way(self, way: Way, weight: float) -> Query:
+        """All words of an expression in the summary."""
+        weight *= MEANT * way.share
+        boosts = [self._frequencies.of(token).boosts[1] for token in way.expression]
+        words = zip(way.expression, boosts, strict=True)
+        return _all_of([_boosted(self._term("summary", token), weight * boost) for token, boost in words])
 
     def _in_fields(self, token: str, weight: float) -> Iterator[Query]:
         """The word in the whole text and in the summary."""
         for (field, counts), boost in zip(_FIELDS, self._frequencies.of(token).boosts, strict=True):
-            query = Query.term_query(self._schema, field, token, "freq")
-            yield _boosted(query, counts * weight * boost)
+            yield _boosted(self._term(field, token), counts * weight * boost)
+
+    def _term(self, field: str, token: str) -> Query:
+        return Query.term_query(self._schema, field, token, "freq")
 
     def _guess(self, term: Term) -> Query:
         mistakes = 2 if len(term.token) >= _MIN_TWO_MISTAKES else 1
@@ -119,6 +119,10 @@ def _brevity(length: int) -> float:
 
 def _may_be_misspelt(term: Term) -> bool:
     return len(term.token) >= _MIN_GUESSED and term.token.isascii() and term.token.isalpha()
+
+
+def _all_of(queries: Sequence[Query]) -> Query:
+    return queries[0] if len(queries) == 1 else Query.boolean_query([(Occur.Must, query) for query in queries])
 
 
 def _any_of(queries: Sequence[Query]) -> Query:
