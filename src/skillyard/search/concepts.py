@@ -20,7 +20,7 @@ SEVERAL_WORDS: Final = 1.3
 IN_OTHER_WORDS: Final = 0.6
 """How much a concept said in other words counts beside the words of the query."""
 LOOSELY: Final = 0.4
-"""The same where the other words only may mean the same."""
+"""The same where the other words only may mean the same, or where not all of the expression was said."""
 RARE: Final = 0.05
 """Ways to say it that are in more than this share of the summaries are looked for last."""
 
@@ -75,7 +75,7 @@ def _spoken_of(tokens: Sequence[str], lexicon: Lexicon, frequencies: Frequencies
     """The concepts of a text, the most telling first."""
     weighed = [
         (
-            said_again(count) * (LOOSELY if mention.line.is_loose else IN_OTHER_WORDS),
+            said_again(count) * (LOOSELY if mention.line.is_loose or mention.is_almost else IN_OTHER_WORDS),
             max([frequencies.of(token).rarity for token in mention.said]),
             mention,
         )

@@ -5,16 +5,21 @@ those left of a `>` also look for those right of it, but not the other way round
 that its words only may mean the same. `#` starts a comment.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-from skillyard.search.tokens import analyzer, prepared
+from skillyard.search.tokens import analyzer, is_unspaced, prepared
 
 _BORDER: Final = "zqborderzq"
 """Stands between two expressions while all are cut into tokens at once, which is much quicker."""
+FEW_WORDS: Final = 24
+"""In so short a text all words belong together, wherever they stand."""
+ALMOST: Final = 3
+"""Of an expression of so many words one may be missing."""
 
 Expression = tuple[str, ...]
 """An expression as its tokens."""
@@ -36,6 +41,8 @@ class Mention(NamedTuple):
     said: Expression
     """How the text says it."""
     line: Line
+    is_almost: bool = False
+    """Whether a word of the expression is missing."""
 
 
 class Concepts:
@@ -45,25 +52,49 @@ class Concepts:
         self._said: dict[Expression, list[Mention]] = {}
         self._longest: dict[str, int] = {}
         """How long expressions are that begin with a token: most tokens begin none."""
+        self._with: dict[str, list[Expression]] = {}
+        """Expressions of several words, by each of these; pairs of characters are no words."""
 
     def __len__(self) -> int:
         return len(self._said)
 
     def add(self, said: Expression, line: Line) -> None:
-        self._said.setdefault(said, []).append(Mention(said, line))
         self._longest[said[0]] = max(self._longest.get(said[0], 0), len(said))
+        if len(said) > 1 and said not in self._said and not any(map(is_unspaced, said)):
+            for word in dict.fromkeys(said):
+                self._with.setdefault(word, []).append(said)
+        self._said.setdefault(said, []).append(Mention(said, line))
 
     def mentioned(self, tokens: Sequence[str]) -> Iterator[Mention]:
-        """The concepts that a tokenized text speaks of; of expressions that overlap, the longest."""
+        """The concepts that a tokenized text speaks of; a short one in any order of words."""
+        said = list(self._word_for_word(tokens))
+        for expression in said:
+            yield from self._said[expression]
+        if len(tokens) <= FEW_WORDS:
+            yield from self._scattered(dict.fromkeys(tokens), set(said))
+
+    def _word_for_word(self, tokens: Sequence[str]) -> Iterator[Expression]:
+        """The expressions in a text; of those that overlap, the longest."""
         passed = 0
         for start, token in enumerate(tokens):
             if token in self._longest and start >= passed:
                 for length in range(self._longest[token], 0, -1):
-                    mentions = self._said.get(tuple(tokens[start : start + length]))
-                    if mentions:
-                        yield from mentions
+                    expression = tuple(tokens[start : start + length])
+                    if expression in self._said:
+                        yield expression
                         passed = start + length
                         break
+
+    def _scattered(self, words: Collection[str], known: set[Expression]) -> Iterator[Mention]:
+        """The concepts of which all words, or almost all, are somewhere."""
+        found = Counter([expression for word in words for expression in self._with.get(word, ())])
+        for expression, count in found.items():
+            missing = len(set(expression)) - count
+            if expression in known or missing > (len(expression) >= ALMOST):
+                continue
+            for mention in self._said[expression]:
+                there = tuple(word for word in expression if word in words)
+                yield Mention(there, mention.line, is_almost=True) if missing else mention
 
 
 class Lexicon:

@@ -45,6 +45,35 @@ def test_a_guess_does_not_hide_what_is_sure():
     assert found == {(("document",),), (("extract",),)}
 
 
+def test_a_short_text_may_say_it_in_any_order():
+    lexicon = Lexicon("broken links > dead urls")
+    [mention] = lexicon.mentions(tokenize("links that are broken"))
+    assert mention.line.ways == (("dead", "url"),)
+    assert not mention.is_almost
+
+
+def test_a_short_text_may_leave_out_one_word_of_three():
+    lexicon = Lexicon("server keeps crashing > reliability\nserver room > building")
+    [mention] = lexicon.mentions(tokenize("my server is crashing"))
+    assert mention.said == ("server", "crash")
+    assert mention.is_almost
+
+
+def test_a_long_text_must_say_it_word_for_word():
+    lexicon = Lexicon("broken links > dead urls")
+    assert list(lexicon.mentions(["broken", *map(str, range(24)), "link"])) == []
+
+
+def test_an_expression_is_spoken_of_once_for_each_time_it_is_said():
+    lexicon = Lexicon("slide deck > pptx")
+    assert len(list(lexicon.mentions(tokenize("a slide deck")))) == 1
+
+
+def test_pairs_of_characters_are_not_put_together_from_several_places():
+    lexicon = Lexicon("数据分析 > analysis")
+    assert list(lexicon.mentions(tokenize("分析 这些 数据"))) == []
+
+
 def test_an_expression_that_is_all_but_stop_words_stands_for_nothing():
     assert mentions("write") == []
 
