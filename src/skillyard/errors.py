@@ -6,15 +6,26 @@ from typing import ClassVar
 __all__ = [
     "AlreadyDoneError",
     "BusyError",
+    "CapabilityError",
     "ConflictError",
+    "FileMissingError",
     "InProgressError",
     "InputError",
+    "InvalidKeyError",
+    "InvalidPathError",
     "KeyReusedError",
     "LimitError",
     "NotAllowedError",
     "NotFoundError",
+    "QuotaError",
+    "SandboxDiedError",
+    "SandboxEndlessError",
+    "SandboxExpiredError",
+    "SandboxFaultError",
+    "SandboxNotReadyError",
     "SkillyardError",
     "StoreUnavailableError",
+    "TimedOutError",
     "TooManyRequestsError",
     "UnauthenticatedError",
     "UnavailableError",
@@ -76,6 +87,10 @@ class UsageError(SkillyardError):
     exit_code = 2
     http_status = 400
     mcp_code = -32602
+
+
+class InvalidKeyError(UsageError):
+    """An idempotency key that cannot be kept."""
 
 
 class NotFoundError(SkillyardError):
@@ -161,3 +176,69 @@ class StoreUnavailableError(UnavailableError):
     def as_public_dict(self) -> dict[str, object]:
         general = UnavailableError("The store of this yard does not answer.", hint="Try again later.")
         return general.as_dict()
+
+
+class InvalidPathError(InputError):
+    """A path that does not stay in the workspace of its sandbox."""
+
+    code = "invalid_path"
+    http_status = 400
+
+
+class CapabilityError(UsageError):
+    """The sandbox cannot do what was asked of it."""
+
+    code = "capability_not_supported"
+
+
+class SandboxDiedError(UnavailableError):
+    """The sandbox went away; its files are still there, and the next call starts it again."""
+
+    code = "session_not_ready"
+
+
+class SandboxNotReadyError(UnavailableError):
+    """The sandbox cannot be used now: it is held elsewhere, or no place for it could be made."""
+
+    code = "session_not_ready"
+
+
+class SandboxFaultError(SkillyardError):
+    """A sandbox, or what runs it, did what it must not: this is no fault of what was asked."""
+
+    code = "ship_error"
+    http_status = 502
+
+
+class SandboxExpiredError(ConflictError):
+    """The time of the sandbox is over; nothing brings it back."""
+
+    code = "sandbox_expired"
+
+
+class SandboxEndlessError(ConflictError):
+    """The sandbox has no end that could be moved."""
+
+    code = "sandbox_ttl_infinite"
+
+
+class FileMissingError(NotFoundError):
+    """There is no such file or folder in the workspace."""
+
+    code = "file_not_found"
+
+
+class QuotaError(SkillyardError):
+    """The caller has as many of something as allowed, and must give one back first."""
+
+    code = "quota_exceeded"
+    exit_code = 4
+    http_status = 429
+    mcp_code = -32602
+
+
+class TimedOutError(SkillyardError):
+    """Something in a sandbox was not done in its time."""
+
+    code = "timeout"
+    http_status = 504

@@ -1,6 +1,14 @@
-import pytest
+import base64
+import html
+import json
+import re
+from urllib.parse import quote, quote_plus
 
-from skillyard.redact import redact
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skillyard.redact import Secrets, redact
 
 
 @pytest.mark.parametrize(
@@ -15,3 +23,98 @@ from skillyard.redact import redact
 )
 def test_secrets_are_taken_out_and_the_rest_is_kept(text, expected):
     assert redact(text) == expected
+
+
+SECRET = "p@ss/wörd+12 \"x\" <&> '%'"
+FORMS = {
+    "raw": SECRET,
+    "hex": SECRET.encode().hex(),
+    "upper hex": SECRET.encode().hex().upper(),
+    "url": quote(SECRET, safe=""),
+    "url with slashes": quote(SECRET),
+    "form": quote_plus(SECRET),
+    "lower url": re.sub("%..", lambda found: found[0].lower(), quote(SECRET, safe="")),
+    "json": json.dumps(SECRET)[1:-1],
+    "json in utf-8": json.dumps(SECRET, ensure_ascii=False)[1:-1],
+    "python": repr(SECRET)[1:-1],
+    "html": html.escape(SECRET),
+    "base64": base64.b64encode(SECRET.encode()).decode(),
+    "base64 for urls": base64.urlsafe_b64encode(SECRET.encode()).decode(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
+def test_a_secret_is_taken_out_in_every_form(form):
+    seen = Secrets([SECRET]).text(f"before {form} after")
+    assert seen.startswith("before ***")
+    assert seen.endswith(" after")
+    assert len(seen) < len("before *** after") + 4  # the last characters of base64 also depend on what follows
+
+
+@pytest.mark.parametrize("before", [b"", b"u", b"us", b"user:", b"\xff" * 7])
+@pytest.mark.parametrize("after", [b"", b":x", b"\0" * 5])
+def test_a_secret_within_something_in_base64_is_taken_out(before, after):
+    encoded = base64.b64encode(before + SECRET.encode() + after)
+    seen = Secrets([SECRET]).data(encoded)
+    assert b"***" in seen
+    assert len(seen) <= len(base64.b64encode(before)) + len(base64.b64encode(after)) + 3 + 4
+
+
+def test_each_line_of_a_long_secret_is_one():
+    key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END KEY-----\n"
+    seen = Secrets([key]).text("  MIIEvQIBADANBgkq\n  hkiG9w0BAQEFAASC\n" + key)
+    assert "MIIE" not in seen
+    assert "hkiG" not in seen
+
+
+def test_a_value_is_found_without_the_end_of_line_that_came_with_it():
+    assert Secrets(["token-12345\n"]).text("<token-12345>") == "<***>"
+
+
+def test_short_values_are_hidden_as_they_are_and_empty_ones_nowhere():
+    assert Secrets(["", "ab"]).text("cab 6162 YWI=") == "c*** 6162 YWI="
+
+
+def test_secrets_that_overlap_are_hidden_together():
+    assert Secrets(["abcd", "cdef"]).text("xabcdefx") == "x***x"
+    assert Secrets(["abab"]).text("xabababx") == "x***x"
+    assert Secrets(["secret", "secret-longer"]).text("a secret-longer b") == "a *** b"
+
+
+def test_without_secrets_nothing_changes():
+    stream = Secrets([]).stream()
+    assert stream.feed(b"any \xff") + stream.finish() == b"any \xff"
+    assert Secrets([""]).text("text \ud800") == "text \ud800"
+
+
+def test_secrets_do_not_show_themselves():
+    assert "hidden" not in repr(Secrets(["hidden"]))
+
+
+def test_what_cannot_become_a_secret_is_not_held_back():
+    stream = Secrets(["secret"]).stream()
+    assert stream.feed(b"line\n") == b"line\n"
+    assert stream.feed(b"is it sec") == b"is it "
+    assert stream.feed(b"ond") == b"second"
+    assert stream.feed(b" sec") == b" "
+    assert stream.feed(b"ret") == b"***"
+    assert stream.feed(b"secre") == b""
+    assert stream.finish() == b"secre"
+
+
+pieces = st.lists(st.sampled_from([b"a", b"b", b"ab", b"aba", b"abab", b"ba", b"x", b"abcab", b"c"]), max_size=40)
+
+
+@given(pieces, st.sampled_from([["abab"], ["aa"], ["ab", "bab"], ["abcab", "cabx"], ["a"], ["aba", "b"]]))
+def test_a_stream_in_pieces_hides_what_the_whole_hides(said, values):
+    stream = Secrets(values).stream()
+    seen = b"".join([*(stream.feed(piece) for piece in said), stream.finish()])
+    assert seen == Secrets(values).data(b"".join(said))
+    for value in values:
+        assert value.encode() not in seen
+
+
+@given(st.text(min_size=1, max_size=30), st.text(max_size=20), st.text(max_size=20))
+def test_no_secret_is_ever_left(secret, before, after):
+    seen = Secrets([secret]).text(before + secret + after)
+    assert secret not in seen or secret in "***"

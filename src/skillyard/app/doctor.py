@@ -40,6 +40,9 @@ def examine() -> Iterator[Check]:
         from skillyard.app.embedding import examine_embeddings  # noqa: PLC0415 -- most people have none
 
         yield from examine_embeddings(settings)
+    from skillyard.app.sandbox_checks import examine_sandboxes  # noqa: PLC0415 -- only once the settings are known
+
+    yield from examine_sandboxes(settings)
     yield from _environment(settings)
     yield from _named_folders(settings)
     yield from _roots(settings)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from skillyard.app.yard import Yard
+from skillyard.sandbox.sweep import SWEEP_SECONDS
 
 SAVE_LAST_USED_EVERY: Final = 30.0
 SWEEP_EVERY: Final = 30 * 60.0
@@ -28,6 +29,8 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
         asyncio.create_task(_every(FORGET_EVERY, partial(_forget, yard), pause)),
         asyncio.create_task(_prepare_discovery(yard, pause)),
         asyncio.create_task(yard.search.index.follow(pause)),
+        asyncio.create_task(_every(SWEEP_SECONDS, yard.sandboxes.sweep.run, pause)),
+        asyncio.create_task(yard.injection.follow(yard.sandboxes.running, yard.database, pause)),
     ]
     if yard.vectors is not None:
         tasks.append(asyncio.create_task(yard.vectors.follow(pause)))

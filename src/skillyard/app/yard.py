@@ -7,10 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from skillyard.app.embedding import open_embeddings
+from skillyard.app.injection import SandboxInjection, wire_injection
 from skillyard.app.registry_catalogs import RegistryCatalogs
 from skillyard.app.registry_index import RegistryIndex
 from skillyard.app.registry_search import RegistrySearch
 from skillyard.app.registry_vectors import RegistryVectors
+from skillyard.app.sandboxes import SandboxRooms, sandbox_rooms
 from skillyard.blobs.orphans import Orphans
 from skillyard.blobs.store import Blobs, open_blobs
 from skillyard.config.settings import Settings
@@ -27,6 +29,7 @@ from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.refused import RefusedContent
 from skillyard.registry.search_documents import SearchDocuments
 from skillyard.registry.service import Registry
+from skillyard.sandbox.execution_log import named_by_traces
 from skillyard.search.index_folder import IndexFolder
 
 
@@ -49,6 +52,8 @@ class Yard:
     search: RegistrySearch
     vectors: RegistryVectors | None
     catalogs: RegistryCatalogs
+    sandboxes: SandboxRooms
+    injection: SandboxInjection
 
 
 @asynccontextmanager
@@ -62,6 +67,7 @@ async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
         try:
             yield yard
         finally:
+            await yard.sandboxes.close()
             await yard.search.index.close()
     finally:
         await database.close()
@@ -77,10 +83,11 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     embeddings = open_embeddings(settings)
     index = RegistryIndex(documents, IndexFolder(search_folder(settings.home)))
     search = RegistrySearch(documents, index, embeddings)
+    sandboxes = sandbox_rooms(database, blobs, settings)
     return Yard(
         database=database,
         blobs=blobs,
-        orphans=Orphans(database, blobs, [named_by_bundles]),
+        orphans=Orphans(database, blobs, [named_by_bundles, named_by_traces]),
         refused=RefusedContent(database, keep=timedelta(days=settings.keep_refused_days)),
         history=history,
         people=people,
@@ -93,6 +100,8 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
         search=search,
         vectors=RegistryVectors(documents, embeddings) if embeddings else None,
         catalogs=RegistryCatalogs(database, registry, search),
+        sandboxes=sandboxes,
+        injection=wire_injection(sandboxes, registry, database, settings.skill_injection),
     )
 
 

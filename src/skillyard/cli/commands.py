@@ -103,6 +103,31 @@ REGISTRY: Final = (
     Entry("apply", "registry_agents:apply", "Make agents and attachments as a file says.", _WHO),
 )
 
+SANDBOX_FILES: Final = (
+    Entry("ls", "sandbox_files:list_folder", "What is in a folder of a sandbox."),
+    Entry("read", "sandbox_files:read", "Print a text file."),
+    Entry("write", "sandbox_files:write", "Write a text, or what comes on stdin, into a file."),
+    Entry("rm", "sandbox_files:remove", "Delete files, and folders with all that is in them."),
+    Entry("upload", "sandbox_files:upload", "Copy files of this machine into a sandbox."),
+    Entry("download", "sandbox_files:download", "Copy a file out of a sandbox."),
+)
+
+_LIFE: Final = "Life"
+_RUNS: Final = "Running things"
+
+SANDBOX: Final = (
+    Entry("create", "sandbox:create", "Make a sandbox.", _LIFE),
+    Entry("ls", "sandbox:list_sandboxes", "Your sandboxes.", _LIFE),
+    Entry("show", "sandbox:show", "What is known of a sandbox.", _LIFE),
+    Entry("stop", "sandbox:stop", "End what runs in sandboxes; their files stay.", _LIFE),
+    Entry("rm", "sandbox:remove", "Take sandboxes away, with their files.", _LIFE),
+    Entry("exec", "sandbox_runs:exec_command", "Run a command and see its output as it comes.", _RUNS),
+    Entry("python", "sandbox_runs:python", "Run Python that remembers.", _RUNS),
+    Entry("browser", "sandbox_browser:browser", "Take steps in the browser of a sandbox.", _RUNS),
+    Entry("files", SANDBOX_FILES, "The files of a sandbox.", _RUNS),
+    Entry("history", "sandbox_history:history", "What was run in a sandbox.", _RUNS),
+)
+
 COMMANDS: Final = (
     Entry("audit", "audit:audit", "What each agent here really sees, and what is wrong.", _DAILY),
     Entry("init", "create:init", "Start a new skill.", _DAILY),
@@ -120,6 +145,7 @@ COMMANDS: Final = (
     Entry("doctor", "doctor:doctor", "Check this machine and the set-up.", _DAILY),
     Entry("skill", SKILL, "Look into single skills and keep them in order.", _GROUPS),
     Entry("registry", REGISTRY, "Skills kept in a yard: versions, history, people.", _GROUPS),
+    Entry("sandbox", SANDBOX, "Isolated places to run things in.", _GROUPS),
     Entry("env", ENV, "Environments: sets of skills to switch between.", _GROUPS),
     Entry("config", CONFIG, "Settings.", _GROUPS),
 )

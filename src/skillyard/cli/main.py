@@ -1,5 +1,6 @@
 """The entry point: parses, runs one command, reports its answer or its failure."""
 
+import logging
 import os
 import sys
 import traceback
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words, as_json = take_json_flag(sys.argv[1:] if arguments is None else arguments)
     use_utf8()
+    logging.getLogger("skillyard").addHandler(logging.NullHandler())  # a command answers; only a server keeps a log
     sink = Sink(as_json=as_json)
     try:
         return _run(words, sink)

@@ -24,7 +24,7 @@ _DEEP_KEY: Final = re.compile(
 )
 """A dotted key that the parser would take quadratic time for."""
 
-PATH_KEYS: Final = frozenset({"home", "document_root", "roots"})
+PATH_KEYS: Final = frozenset({"home", "document_root", "roots", "chromium"})
 PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "roots")
 """What a project's file may set. It comes with a clone, so it may neither write, read nor open anything outside."""
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal, cast, get_args, get_origin
 
-from pydantic import SecretStr, ValidationError
+from pydantic import BaseModel, SecretStr, ValidationError
 from pydantic_settings import PydanticBaseSettingsSource
 
 from skillyard.config.settings import Settings, VariableSource, file_sources
@@ -17,6 +17,16 @@ _VARIABLE: Final = "env "
 _TYPED: Final = "value"
 SECRETS: Final = frozenset(key for key, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation))
 _HIDDEN: Final = "***"
+_RULES: Final = {
+    "roots": "folders, separated like PATH",
+    "home": "a folder",
+    "document_root": "a folder",
+    "chromium": "a program",
+    "admin_token": "a text of at least 16 characters",
+    "sandbox_uids": "a range of users such as 700000-765535",
+    "skill_injection": "a table of enabled, max_skills and include_stages",
+}
+"""What settings take that are neither numbers nor one of a few words."""
 _PASSWORD: Final = re.compile(r"(://[^:/@]*:)[^@]*@")
 
 
@@ -65,6 +75,8 @@ def plain(value: object) -> object:
         return value.get_secret_value()
     if isinstance(value, tuple):
         return [plain(item) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
     return str(value) if isinstance(value, Path) else value
 
 
@@ -113,12 +125,8 @@ def _rule(key: str) -> str:
     field = Settings.model_fields.get(key)
     if field is not None and get_origin(field.annotation) is Literal:
         return " or ".join(map(str, get_args(field.annotation)))
-    if key == "admin_token":
-        return "a text of at least 16 characters"
     if field is None or field.annotation is not int:
-        return {"roots": "folders, separated like PATH", "home": "a folder", "document_root": "a folder"}.get(
-            key, "a text that is not empty"
-        )
+        return _RULES.get(key, "a text that is not empty")
     least, most = (
         next((getattr(rule, bound) for rule in field.metadata if hasattr(rule, bound)), None) for bound in ("ge", "le")
     )

@@ -1,12 +1,13 @@
 """Every setting, its meaning, its limits and its default."""
 
 import ipaddress
+import json
 import os
 import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -22,13 +23,35 @@ from skillyard.config.paths import default_home, project_config_file, user_confi
 ENV_PREFIX: Final = "SKILLYARD_"
 DOCUMENT_ROOT: Final = "DOCUMENT_ROOT"
 """The variable by which other programs already name the folder that holds `skills/`."""
+FOREIGN: Final = {
+    "document_root": DOCUMENT_ROOT,
+    "docker_host": "DOCKER_HOST",
+    "computer_use_mcp_url": "COMPUTER_USE_MCP_URL",
+}
+"""Settings that are also read from the variables by which other programs know them."""
+_UIDS: Final = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
+
+
+class SkillInjection(BaseModel):
+    """What is put into sandboxes when they start."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    enabled: bool = True
+    max_skills: int = Field(default=50, ge=0, le=1000)
+    include_stages: tuple[Literal["stable", "canary"], ...] = ("stable", "canary")
 
 
 class Settings(BaseSettings):
     """What a person can set: by flag, environment, project file or user file, first one wins."""
 
     model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, validate_default=True
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        env_ignore_empty=True,
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
     )
 
     home: Path = Field(default_factory=default_home, description="Where Skillyard keeps its own data.")
@@ -110,10 +133,47 @@ class Settings(BaseSettings):
         default=20, ge=0, le=100, description="What embeddings count beside words, in percent."
     )
 
+    sandbox_backend: Literal["auto", "bwrap", "landlock", "docker", "mcp", "unsafe"] = Field(
+        default="auto", description="How sandboxes are isolated; `unsafe` does not isolate, and must be named."
+    )
+    sandbox_uids: str = Field(
+        default="700000-765535", description="The users that the sandboxes of a server run as root run as."
+    )
+    sandbox_ttl: int = Field(
+        default=0, ge=0, le=315_360_000, description="Seconds that a sandbox lives if nothing is said; 0 sets no end."
+    )
+    sandbox_idle_ttl: int = Field(
+        default=1800, ge=0, le=315_360_000, description="Idle seconds after which what runs in a sandbox is ended."
+    )
+    sandboxes_per_person: int = Field(
+        default=100, ge=0, description="Sandboxes that one person may have; 0 sets no limit."
+    )
+    docker_host: str | None = Field(
+        default=None, min_length=1, description="The Docker host of sandboxes; without it, this machine's."
+    )
+    docker_image: str = Field(
+        default="python:3.12-slim", min_length=1, description="The image of sandboxes on Docker; it has `python3`."
+    )
+    computer_use_mcp_url: str | None = Field(
+        default=None, min_length=1, description="The computer-use server that sandboxes of the backend `mcp` are on."
+    )
+    chromium: Path | None = Field(
+        default=None, description="The browser of sandboxes; without it, the first Chromium that is found."
+    )
+    skill_injection: Annotated[SkillInjection, NoDecode] = Field(
+        default_factory=SkillInjection, description="Which learned skills sandboxes are given when they start."
+    )
+
     @property
     def database(self) -> str:
         """The database's URL; by default a file in the home."""
         return self.database_url or f"sqlite:///{self.home / 'registry.sqlite'}"
+
+    @property
+    def uids(self) -> range:
+        """The users that sandboxes may run as."""
+        first, _, last = self.sandbox_uids.partition("-")
+        return range(int(first), int(last) + 1)
 
     @property
     def blobs(self) -> str:
@@ -137,7 +197,20 @@ class Settings(BaseSettings):
             ipaddress.ip_network(address)
         return value
 
-    @field_validator("home", "document_root", "roots")
+    @field_validator("sandbox_uids")
+    @classmethod
+    def _uids(cls, value: str) -> str:
+        found = _UIDS.fullmatch(value)
+        if found is None or not 0 < int(found[1]) <= int(found[2]) < 2**32 - 2:
+            raise ValueError("it is no range of users")
+        return value
+
+    @field_validator("skill_injection", mode="before")
+    @classmethod
+    def _section(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
+        return json.loads(value) if isinstance(value, str) else value
+
+    @field_validator("home", "document_root", "roots", "chromium")
     @classmethod
     def _absolute(cls, value: Path | tuple[Path, ...] | None) -> Path | tuple[Path, ...] | None:
         if isinstance(value, tuple):
@@ -170,19 +243,20 @@ def _expanded(path: Path) -> Path:
 
 
 class VariableSource(EnvSettingsSource):
-    """`SKILLYARD_*` from the environment, and `DOCUMENT_ROOT` under its own name."""
+    """`SKILLYARD_*` from the environment, and a few variables of other programs under their own names."""
 
     def __call__(self) -> dict[str, Any]:
         values = super().__call__()
-        foreign = os.environ.get(DOCUMENT_ROOT)
-        if foreign:
-            values.setdefault("document_root", foreign)
+        for key, variable in FOREIGN.items():
+            foreign = os.environ.get(variable)
+            if foreign:
+                values.setdefault(key, foreign)
         return values
 
     def variable(self, key: str) -> str:
         """The name of the variable that gave `key` its value."""
         own = f"{ENV_PREFIX}{key.upper()}"
-        return own if os.environ.get(own) or key != "document_root" else DOCUMENT_ROOT
+        return own if os.environ.get(own) or key not in FOREIGN else FOREIGN[key]
 
 
 class FileSource(InitSettingsSource):

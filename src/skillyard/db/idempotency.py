@@ -116,7 +116,7 @@ class IdempotencyStore:
 
     async def _mark(self, tx: Transaction) -> None:
         attempt = _current.get()
-        if attempt is None or not attempt.open or not tx.changed:
+        if attempt is None or not attempt.open or not (tx.changed or tx.once):
             return
         if attempt.number is None:
             # Another process may have been given the same request while this one was at work.

@@ -29,6 +29,8 @@ class Transaction:
 
     def __init__(self, session: AsyncSession, before_commit: Sequence[Hook] = ()) -> None:
         self.session = session
+        self.once = False
+        """Whether this is what a request asked for, to be done once only, though it takes no number."""
         self._before_commit = before_commit
         self._start = 0
         self._number = 0

@@ -1,7 +1,8 @@
 """Delivery: skills from a source into the folders that agents read, and what becomes of them there.
 
 Every change is a plan first (`plan_add`, `plan_remove`, `plan_update`, `plan_adopt`) and is carried out by
-`apply_plan`; `check_installed` and `restore_item` complete the circle.
+`apply_plan`; `check_installed` and `restore_item` complete the circle. `delivery.ship` brings skills into sandboxes
+and wherever else they are kept as somebody wants them.
 """
 
 from skillyard.delivery.add import plan_add

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from skillyard.remote.connection import Connection
 from skillyard.remote.people import PeopleClient
+from skillyard.remote.sandboxes import SandboxClient
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.names import is_id
@@ -20,6 +21,7 @@ class YardClient:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.people = PeopleClient(connection)
+        self.sandboxes = SandboxClient(connection)
 
     def me(self) -> dict[str, Any]:
         """Who this client speaks for."""

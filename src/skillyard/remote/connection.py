@@ -3,7 +3,8 @@
 import json
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, Self
 
 import httpx
@@ -11,7 +12,11 @@ import httpx
 from skillyard import errors
 from skillyard.errors import (
     BusyError,
+    ConflictError,
     InProgressError,
+    InputError,
+    NotAllowedError,
+    QuotaError,
     SkillyardError,
     TooManyRequestsError,
     UnauthenticatedError,
@@ -29,6 +34,15 @@ _LOST: Final = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.Remot
 _PAUSES: Final = (0.2, 1.0)
 """Seconds before each time that a request is sent again after the connection was lost."""
 _LATER: Final = frozenset({TooManyRequestsError.code, InProgressError.code, BusyError.code})
+_OTHER_NAMES: Final = {
+    "unauthorized": UnauthenticatedError.code,
+    "forbidden": NotAllowedError.code,
+    "validation_error": InputError.code,
+    "internal_error": SkillyardError.code,
+}
+"""Errors that are called otherwise under `/v1`."""
+_MAYBE_LATER: Final = frozenset({QuotaError.code, ConflictError.code})
+"""What it means there to ask too often, or too early; only then it is said when to ask again."""
 _CHANGES: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _TOKEN_HINT: Final = "Set SKILLYARD_TOKEN to a token of that server, or give it with --token."  # noqa: S105 -- advice
 
@@ -50,7 +64,7 @@ class Connection:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.url = _checked(url)
-        self._in_process = in_process
+        self.in_process = in_process
         self._sleep = sleep
         headers = {"Authorization": f"Bearer {_checked_token(token)}"} if token else {}
         self._client = httpx.Client(base_url=self.url, headers=headers, timeout=_SECONDS, transport=transport)
@@ -87,22 +101,32 @@ class Connection:
         headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """One request; the whole answer, or the error that the yard gave."""
-        response = self._ask(method, path, params=_given(query), json=body, headers=headers)
+        response = self.ask(method, f"{API}{path}", params=given(query), json=body, headers=headers)
         return _document(response)
 
     def upload(self, path: str, name: str, data: bytes, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- form values
         """Send a file with form fields."""
         form = {key: _text(value) for key, value in fields.items() if value is not None}
-        return _document(self._ask("POST", path, files={"file": (name, data)}, data=form))
+        return _document(self.ask("POST", f"{API}{path}", files={"file": (name, data)}, data=form))
 
     def download(self, path: str, **query: Any) -> bytes:  # noqa: ANN401 -- query values
-        response = self._ask("GET", path, params=_given(query))
+        response = self.ask("GET", f"{API}{path}", params=given(query))
         if response.is_error:
             _document(response)
         return response.content
 
-    def _ask(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
-        if method in _CHANGES and not self._in_process:
+    @contextmanager
+    def stream(self, method: str, path: str, **options: Any) -> Generator[httpx.Response]:  # noqa: ANN401 -- httpx's own
+        """A request to a path of the server whose answer is read while it comes; it is sent once, without a key."""
+        try:
+            with self._client.stream(method, path, **options) as response:
+                yield response
+        except httpx.HTTPError as error:
+            raise self._silent(error) from error
+
+    def ask(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
+        """One request to a path of the server, and whatever it answers."""
+        if method in _CHANGES and not self.in_process:
             options["headers"] = {"Idempotency-Key": str(uuid.uuid4()), **(options.get("headers") or {})}
         for _ in range(_MAX_WAITS):
             response = self._once(method, path, **options)
@@ -115,16 +139,19 @@ class Connection:
         pauses = iter(_PAUSES)
         while True:
             try:
-                return self._client.request(method, f"{API}{path}", **options)
+                return self._client.request(method, path, **options)
             except httpx.HTTPError as error:
                 pause = next(pauses, None) if isinstance(error, _LOST) else None
                 if pause is None:
-                    raise UnavailableError(
-                        f"{self.url} does not answer: {str(error) or type(error).__name__}.",
-                        hint="Check the address and that the server runs: skillyard serve",
-                        details={"server": self.url},
-                    ) from error
+                    raise self._silent(error) from error
             self._sleep(pause)
+
+    def _silent(self, error: httpx.HTTPError) -> UnavailableError:
+        return UnavailableError(
+            f"{self.url} does not answer: {str(error) or type(error).__name__}.",
+            hint="Check the address and that the server runs: skillyard serve",
+            details={"server": self.url},
+        )
 
 
 def _is_to_wait(response: httpx.Response) -> bool:
@@ -132,9 +159,10 @@ def _is_to_wait(response: httpx.Response) -> bool:
     if response.is_success:
         return False
     try:
-        return response.json()["error"]["code"] in _LATER
+        code = response.json()["error"]["code"]
     except (ValueError, TypeError, KeyError):
         return response.status_code == TooManyRequestsError.http_status  # by a proxy, in its own words
+    return code in _LATER or (code in _MAYBE_LATER and "Retry-After" in response.headers)
 
 
 def _wait_of(response: httpx.Response) -> float:
@@ -142,7 +170,8 @@ def _wait_of(response: httpx.Response) -> float:
     return min(float(told), _MAX_WAIT) if told.isdecimal() else 1.0
 
 
-def _document(response: httpx.Response) -> dict[str, Any]:
+def json_of(response: httpx.Response) -> dict[str, Any]:
+    """The object that a yard answered with, or the error that it gave."""
     if response.has_redirect_location:
         raise UnavailableError(
             f"{_without_query(response.url)} has moved to {response.headers['Location']}.",
@@ -160,13 +189,24 @@ def _document(response: httpx.Response) -> dict[str, Any]:
         ) from None
     if isinstance(failure, dict):
         raise error_of(failure, response.status_code)  # pyright: ignore[reportUnknownArgumentType] -- JSON
-    if "data" not in document:
-        raise UnavailableError(
-            f"{_without_query(response.url)} answered, but not as a Skillyard server does.",
-            hint="Is this the address of a Skillyard server?",
-            details={"status": response.status_code},
-        )
+    if response.is_error:
+        raise _strange(response)
     return document
+
+
+def _document(response: httpx.Response) -> dict[str, Any]:
+    document = json_of(response)
+    if "data" not in document:
+        raise _strange(response)
+    return document
+
+
+def _strange(response: httpx.Response) -> UnavailableError:
+    return UnavailableError(
+        f"{_without_query(response.url)} answered, but not as a Skillyard server does.",
+        hint="Is this the address of a Skillyard server?",
+        details={"status": response.status_code},
+    )
 
 
 def _without_query(url: httpx.URL) -> httpx.URL:
@@ -175,7 +215,8 @@ def _without_query(url: httpx.URL) -> httpx.URL:
 
 def error_of(failure: Mapping[str, Any], status: int = 500) -> SkillyardError:
     """The error that a yard answered with, as if it had been raised here."""
-    code = str(failure.get("code"))
+    said = str(failure.get("code"))
+    code = _OTHER_NAMES.get(said, said)
     kinds = _kinds()
     # A yard may know errors that this process does not: they keep their code, and the exit code of their status.
     kind = kinds.get(code) or type("RemoteError", (_kind_of_status(status, kinds.values()),), {"code": code})
@@ -221,7 +262,8 @@ def _checked_token(token: str) -> str:
     return token
 
 
-def _given(query: Mapping[str, Any] | None) -> dict[str, Any]:
+def given(query: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The parameters that have a value, as they are sent."""
     return {
         key: _text(value) if isinstance(value, bool) else value
         for key, value in (query or {}).items()

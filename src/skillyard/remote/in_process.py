@@ -25,6 +25,7 @@ class InProcess(httpx.BaseTransport):
         self._thread: threading.Thread | None = None
         self._opened: AbstractAsyncContextManager[Application] | None = None
         self._inner: Application | None = None
+        self._answering: set[asyncio.Task[None]] = set()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         exchange = _Exchange(request, request.read())
@@ -48,6 +49,10 @@ class InProcess(httpx.BaseTransport):
             self._loop = self._thread = None
 
     async def _serve(self, exchange: "_Exchange") -> None:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 -- it was started as one
+        self._answering.add(task)
+        task.add_done_callback(self._answering.discard)
         try:
             if self._inner is None:
                 opening = self._application()
@@ -60,6 +65,9 @@ class InProcess(httpx.BaseTransport):
         exchange.finish()
 
     async def _end(self) -> None:
+        # What was given up may still be writing down that it was.
+        if self._answering:
+            await asyncio.wait(self._answering)
         opened, self._opened, self._inner = self._opened, None, None
         if opened is not None:
             await opened.__aexit__(None, None, None)

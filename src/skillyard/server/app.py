@@ -47,6 +47,7 @@ from skillyard.server.sign_in.origins import SIGN_IN, SIGN_OUT
 from skillyard.server.sign_in.routes import router as sign_in_router
 from skillyard.server.stack import Surroundings, surround
 from skillyard.server.streams import Streams
+from skillyard.server.yard import cargos, executions, filesystem, operation, runs, sandboxes, streams
 from skillyard.skill.library import Library
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -68,6 +69,15 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     discovery.router,
     marketplace.router,
 )
+YARD_ROUTERS: Final[tuple[APIRouter, ...]] = (
+    sandboxes.router,
+    runs.router,
+    streams.router,
+    filesystem.router,
+    executions.router,
+    cargos.router,
+    operation.router,
+)
 OPEN_PATHS: Final = (f"{discovery.router.prefix}/", *marketplace.OPEN_PATHS, SIGN_IN, SIGN_OUT)
 LINKS: Final = {
     "health": "/healthz",
@@ -77,6 +87,7 @@ LINKS: Final = {
     "changes": "/api/v1/changes",
     "library": "/api/v1/library/skills",
     "search": "/api/v1/search?q=skill",
+    "sandboxes": "/v1/sandboxes",
 }
 _NO_BLOB: Final = "0" * 64
 _BURST_SECONDS: Final = 10
@@ -104,6 +115,7 @@ class Application:
         doorkeeper = Doorkeeper(yard.access, person=person, sessions=sessions, open_paths=OPEN_PATHS)
         self._database = yard.database
         self._number = 0
+        self._own_ports = yard.sandboxes.backends.own_ports
         self.streams = Streams(yard.database)
         self.api = make_api({"database": self._read_number, "blobs": lambda: yard.blobs.has(_NO_BLOB)}, metrics)
         self.api.state.yard = yard
@@ -126,6 +138,9 @@ class Application:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        server = scope.get("server")
+        if server and server[1]:
+            self._own_ports.add(server[1])
         await self._app(scope, receive, send)
 
     async def _read_number(self) -> int:
@@ -150,6 +165,9 @@ def make_api(checks: Mapping[str, Check], metrics: Metrics) -> FastAPI:
     api.include_router(library_router, dependencies=[bearer, Depends(operator_only), Depends(not_kept)])
     api.include_router(probe_router(checks, metrics, metrics_for=[Depends(administrators_only)]))
     api.include_router(sign_in_router)
+    for router in YARD_ROUTERS:
+        api.include_router(router, dependencies=[bearer])
+    api.include_router(operation.health_router)
 
     @api.get("/", tags=["about"], responses=errors())
     async def index() -> Success[dict[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from skillyard.errors import SkillyardError, TooManyRequestsError, UnauthenticatedError
+from skillyard.server.yard.errors import speaks_yard, yard_body, yard_status
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -13,6 +14,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
+REQUEST_ID: Final = "request_id"
+"""The note in a request's state of the id that it goes by."""
 SAFE_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -49,8 +52,12 @@ def error_headers(error: SkillyardError) -> dict[str, str]:
 
 
 def error_body(error: dict[str, object]) -> bytes:
+    return encoded({"success": False, "error": error})
+
+
+def encoded(body: dict[str, object]) -> bytes:
     # Escaped to ASCII: a message may quote a file name that is no UTF-8.
-    return json.dumps({"success": False, "error": error}).encode()
+    return json.dumps(body).encode()
 
 
 async def refuse(
@@ -61,6 +68,9 @@ async def refuse(
         await send({"type": "websocket.close", "code": 1008, "reason": error.code})
         return
     body = error_body(error.as_public_dict())
+    if speaks_yard(scope["path"]):
+        body = encoded(yard_body(error, state_of(scope).get(REQUEST_ID, "")))
+        status = status or yard_status(error)
     own = ((name.lower().encode(), value.encode()) for name, value in error_headers(error).items())
     headers = [
         (b"content-type", b"application/json"),

@@ -26,7 +26,7 @@ ADMIT: Final = "admit"
 
 Admit: TypeAlias = Callable[[], Awaitable[Admission]]
 
-_UNTOUCHED: Final = frozenset({"/healthz", "/readyz"})
+_UNTOUCHED: Final = frozenset({"/health", "/healthz", "/readyz"})
 """For whatever watches the server: no credentials are looked at."""
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,512}=*) *", re.IGNORECASE)
 _RENEWED: Final = timedelta(minutes=1)

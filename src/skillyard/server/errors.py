@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -10,7 +10,8 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
-from skillyard.server.asgi import SAFE_HEADERS, error_body, error_headers
+from skillyard.server.asgi import REQUEST_ID, SAFE_HEADERS, encoded, error_body, error_headers
+from skillyard.server.yard.errors import speaks_yard, yard_body, yard_status
 
 _MAX_PROBLEMS: Final = 100
 """So many are told; a body can have as many as it has values."""
@@ -25,12 +26,12 @@ def install_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
-def _typed(_request: Request, error: Exception) -> Response:
+def _typed(request: Request, error: Exception) -> Response:
     assert isinstance(error, SkillyardError)  # noqa: S101 -- registered for nothing else
-    return _answer(error.http_status, error.as_public_dict(), error_headers(error))
+    return _answer(request, error, headers=error_headers(error))
 
 
-def _wrong_request(_request: Request, error: Exception) -> Response:
+def _wrong_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 -- registered for nothing else
     problems = [
         {"field": ".".join(str(part) for part in item["loc"])[:_MAX_FIELD], "message": item["msg"]}
@@ -42,24 +43,38 @@ def _wrong_request(_request: Request, error: Exception) -> Response:
         hint="/openapi.json says what each parameter may be.",
         details={"problems": problems},
     )
-    return _answer(typed.http_status, typed.as_dict())
+    return _answer(request, typed)
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for nothing else
     path = request.url.path
     if error.status_code == NotFoundError.http_status:
-        body = NotFoundError(f"There is nothing at {path}.", hint="/openapi.json lists every path.").as_dict()
+        typed = NotFoundError(f"There is nothing at {path}.", hint="/openapi.json lists every path.")
     else:
         message = f"{request.method} {path}: {error.detail}"
-        body = UsageError(message, hint="/openapi.json lists every path and method.").as_dict()
-    return _answer(error.status_code, body, error.headers)
+        typed = UsageError(message, hint="/openapi.json lists every path and method.")
+    return _answer(request, typed, status=error.status_code, headers=error.headers)
 
 
-def _unexpected(_request: Request, _error: Exception) -> Response:
-    body = SkillyardError("The server failed to answer.", hint="Its log says why; this is our mistake.").as_dict()
-    return _answer(SkillyardError.http_status, {**body, "code": "internal"}, SAFE_HEADERS)
+def _unexpected(request: Request, _error: Exception) -> Response:
+    typed = SkillyardError("The server failed to answer.", hint="Its log says why; this is our mistake.")
+    return _answer(request, typed, code="internal", headers=SAFE_HEADERS)
 
 
-def _answer(status: int, error: dict[str, Any], headers: Mapping[str, str] | None = None) -> Response:
-    return Response(error_body(error), status_code=status, headers=headers, media_type="application/json")
+def _answer(
+    request: Request,
+    error: SkillyardError,
+    *,
+    status: int | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    if speaks_yard(request.url.path):
+        status = status or yard_status(error)
+        body = encoded(yard_body(error, getattr(request.state, REQUEST_ID, "")))
+    else:
+        status = status or error.http_status
+        public = error.as_public_dict()
+        body = error_body({**public, "code": code} if code else public)
+    return Response(body, status_code=status, headers=headers, media_type="application/json")

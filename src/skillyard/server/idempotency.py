@@ -9,11 +9,11 @@ from typing import Final
 from skillyard.db.idempotency import KEY_LENGTH, Attempt, IdempotencyStore, KnownRequest, StoredAnswer, already_done
 from skillyard.errors import (
     InProgressError,
+    InvalidKeyError,
     KeyReusedError,
     SkillyardError,
     TooManyRequestsError,
     UnavailableError,
-    UsageError,
 )
 from skillyard.server.asgi import App, Message, Receive, Scope, Send, header, refuse
 from skillyard.server.json_text import read_body, replay
@@ -138,7 +138,7 @@ def fingerprint(scope: Scope, body: bytes) -> str:
 
 def _checked(key: bytes) -> str:
     if not _KEY.fullmatch(key):
-        raise UsageError(
+        raise InvalidKeyError(
             f"The Idempotency-Key must be 1 to {KEY_LENGTH} visible ASCII characters.",
             hint="A UUID is a good one.",
             details={"header": "idempotency-key", "limit": KEY_LENGTH},

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from skillyard.server.asgi import App, Message, Receive, Scope, Send, header, state_of
+from skillyard.server.asgi import REQUEST_ID, App, Message, Receive, Scope, Send, header, state_of
 from skillyard.server.cache import HIT
 from skillyard.server.logs import AccessLog, current_request
 from skillyard.server.metrics import Metrics
-from skillyard.server.routes import PERSON, REQUEST_ID, ROUTE, route_template
+from skillyard.server.routes import PERSON, ROUTE, route_template
 
 _SANE_ID: Final = re.compile(rb"[A-Za-z0-9._-]{8,64}")
 _NO_ANSWER: Final = 499

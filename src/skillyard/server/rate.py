@@ -14,7 +14,7 @@ from skillyard.server.asgi import App, Header, Message, Receive, Scope, Send, he
 from skillyard.server.routes import PERSON
 
 MAX_CALLERS: Final = 10_000
-_FREE: Final = frozenset({"/healthz", "/readyz"})
+_FREE: Final = frozenset({"/health", "/healthz", "/readyz"})
 """What watches the server must get an answer when everyone else gets too many; they ask for no credentials."""
 
 

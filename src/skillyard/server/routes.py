@@ -8,7 +8,6 @@ PERSON: Final = "person"
 """The note in `request.state` of who is asking, left by whatever checked the token."""
 ROUTE: Final = "route"
 """The note of the route's template, for answers that did not get as far as the routes."""
-REQUEST_ID: Final = "request_id"
 
 UNMATCHED: Final = "unmatched"
 

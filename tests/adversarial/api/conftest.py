@@ -319,6 +319,26 @@ class World:
     def _folder(self):
         return {"skill_id": "folder-skill", "path": "SKILL.md"}
 
+    def _sandbox(self):
+        return {"sandbox_id": self.made_yard("/v1/sandboxes", {"ttl": 3600})["id"]}
+
+    def _execution(self):
+        made = self._sandbox()
+        run = self.made_yard(f"/v1/sandboxes/{made['sandbox_id']}/shell/exec", {"command": "echo it > file"})
+        return {**made, "execution_id": run["execution_id"]}
+
+    def _no_sandbox(self):
+        return {"sandbox_id": "sandbox-000000000000", "trace_ref": "blob:blob-000000000000"}
+
+    def _cargo(self):
+        return {"cargo_id": self.made_yard("/v1/cargos", {})["id"]}
+
+    def made_yard(self, path, body):
+        """Something of the owner's under /v1, whose answers are plain."""
+        answer = self.ask("owner", "POST", path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
     def _plugin(self):
         self._artifact  # noqa: B018 -- there must be something to list
         plugins = self.did_raw("/.claude-plugin/marketplace.json")["plugins"]
@@ -336,7 +356,15 @@ def archive(name, **files):
 
 @contextmanager
 def serve(home):
-    settings = Settings(home=home, auth="token", admin_token=ADMIN_TOKEN, rate_limit=0)
+    # Nothing that these tests run needs to be contained.
+    settings = Settings(
+        home=home,
+        auth="token",
+        admin_token=ADMIN_TOKEN,
+        rate_limit=0,
+        sandbox_backend="unsafe",
+        sandboxes_per_person=0,
+    )
     (home / "skills").mkdir(parents=True)
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()

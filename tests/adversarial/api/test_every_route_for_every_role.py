@@ -44,6 +44,7 @@ RULES = {
     "refused forms": "x--- xx x xxxx xxxx xx",
     "no provider": ".--- .. . .... .... ..",
     "nobody": "---- .. . .... .... ..",
+    "nobody who may write": "---- .. . .... x... ..",
     "system's admins": "---- .. x xxxx xxxx ++",
 }
 """What is asked of a skill, and who may, by where it is kept."""
@@ -88,6 +89,7 @@ SKILL_ROUTES = [
 SPENT = ("DELETE", "/undo", "/approve", "/reject")
 """By these a target is used up: each caller who may gets one of their own."""
 V1 = "/api/v1"
+SANDBOX = "/v1/sandboxes/{sandbox_id}"
 OTHER_ROUTES = [
     # Lists and what is made: everyone has their own, and finds only what is theirs to see.
     ("everyone", f"GET {V1}/skills", "none", {}),
@@ -195,7 +197,47 @@ OTHER_ROUTES = [
     ("refused forms", "POST /sign-in/oidc", "none", {}),
     ("no provider", "GET /sign-in/callback", "none", {}),
     ("refused forms", "POST /sign-out", "none", {}),
+    # Sandboxes, of which each has their own.
+    ("everyone who may write", "POST /v1/sandboxes", "none", {"json": {}}),
+    ("everyone", "GET /v1/sandboxes", "none", {}),
+    ("person", f"GET {SANDBOX}", "sandbox", {}),
+    ("person with write", f"DELETE {SANDBOX}", "sandbox", {}),
+    ("person with write", f"POST {SANDBOX}/extend_ttl", "sandbox", {"json": {"extend_by": 1}}),
+    ("person with write", f"POST {SANDBOX}/keepalive", "sandbox", {}),
+    ("person with write", f"POST {SANDBOX}/stop", "sandbox", {}),
+    ("person with write", f"POST {SANDBOX}/snapshot", "execution", {}),
+    ("person", f"GET {SANDBOX}/stats", "sandbox", {}),
+    ("person with write", f"POST {SANDBOX}/python/exec", "sandbox", {"json": {"code": "1"}}),
+    ("person with write", f"POST {SANDBOX}/shell/exec", "sandbox", {"json": {"command": "true"}}),
+    ("person with write", f"POST {SANDBOX}/python/stream", "sandbox", {"json": {"code": "1"}}),
+    ("person with write", f"POST {SANDBOX}/shell/stream", "sandbox", {"json": {"command": "true"}}),
+    ("nobody who may write", f"POST {SANDBOX}/browser/exec", "no sandbox", {"json": {"cmd": "snapshot"}}),
+    ("nobody who may write", f"POST {SANDBOX}/browser/exec_batch", "no sandbox", {"json": {"commands": ["snapshot"]}}),
+    ("nobody", f"GET {SANDBOX}/browser/traces/{{trace_ref}}", "no sandbox", {}),
+    ("person", f"GET {SANDBOX}/filesystem/files", "execution", {"params": {"path": "file"}}),
+    ("person with write", f"PUT {SANDBOX}/filesystem/files", "sandbox", {"json": {"path": "new", "content": ""}}),
+    ("person with write", f"DELETE {SANDBOX}/filesystem/files", "execution", {"params": {"path": "file"}}),
+    ("person", f"GET {SANDBOX}/filesystem/directories", "sandbox", {}),
+    (
+        "person with write",
+        f"POST {SANDBOX}/filesystem/upload",
+        "sandbox",
+        {"files": {"file": ("it", b"1")}, "data": {"path": "it"}},
+    ),
+    ("person", f"GET {SANDBOX}/filesystem/download", "execution", {"params": {"path": "file"}}),
+    ("person", f"GET {SANDBOX}/history", "sandbox", {}),
+    ("person", f"GET {SANDBOX}/history/last", "execution", {}),
+    ("person", f"GET {SANDBOX}/history/{{execution_id}}", "execution", {}),
+    ("person with write", f"PATCH {SANDBOX}/history/{{execution_id}}", "execution", {"json": {"notes": "n"}}),
+    ("everyone who may write", "POST /v1/cargos", "none", {"json": {}}),
+    ("everyone", "GET /v1/cargos", "none", {}),
+    ("person", "GET /v1/cargos/{cargo_id}", "cargo", {}),
+    ("person with write", "DELETE /v1/cargos/{cargo_id}", "cargo", {}),
+    ("everyone", "GET /v1/profiles", "none", {}),
+    ("tenant admins", "POST /v1/admin/gc/run", "none", {"json": {"tasks": []}}),
+    ("tenant admins", "GET /v1/admin/gc/status", "none", {}),
     # About the server.
+    ("anyone", "GET /health", "none", {}),
     ("anyone", "GET /healthz", "none", {}),
     ("anyone", "HEAD /healthz", "none", {}),
     ("anyone", "GET /readyz", "none", {}),
@@ -263,7 +305,8 @@ def test_who_may(world, rule, route, kind, given):
         if sign != "+":
             assert world.served.number() == before, (caller, "a refused request changed something")
             if method != "HEAD" and answer.headers["content-type"] == "application/json":
-                assert answer.json()["success"] is False
+                assert answer.json().get("success", template.startswith("/api/")) is False
+                assert answer.json()["error"]["message"]
     assert wrong == []
 
 

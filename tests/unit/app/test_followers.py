@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from skillyard.app.followers import FORGET_EVERY, SAVE_LAST_USED_EVERY, SWEEP_EVERY, following
+from skillyard.sandbox.sweep import SWEEP_SECONDS
 
 pytestmark = pytest.mark.anyio
 
@@ -30,8 +31,18 @@ class Work:
         registry = SimpleNamespace(usage=SimpleNamespace(sweep=self.forget))
         search = SimpleNamespace(index=SimpleNamespace(follow=self.follow))
         refused = SimpleNamespace(sweep=self.drop)
+        sandboxes = SimpleNamespace(sweep=SimpleNamespace(run=self.sweep_sandboxes), running=None)
+        injection = SimpleNamespace(follow=self.follow_changes)
         return SimpleNamespace(
-            access=access, orphans=orphans, registry=registry, search=search, refused=refused, vectors=None
+            access=access,
+            orphans=orphans,
+            registry=registry,
+            search=search,
+            refused=refused,
+            vectors=None,
+            sandboxes=sandboxes,
+            injection=injection,
+            database=None,
         )
 
     async def follow(self, pause):
@@ -40,6 +51,12 @@ class Work:
             await asyncio.get_running_loop().create_future()
         finally:
             self.followed = False
+
+    async def follow_changes(self, _running, _database, pause):
+        await self.follow(pause)
+
+    async def sweep_sandboxes(self):
+        self.done.append("sandboxes")
 
     async def save(self):
         self.done.append("save")
@@ -75,7 +92,8 @@ async def test_each_kind_of_work_is_done_after_its_own_pause():
         await work.end(SWEEP_EVERY)
         await work.end(SAVE_LAST_USED_EVERY)
         await work.end(FORGET_EVERY)
-        assert work.done == ["save", "sweep", "save", "forget", "drop"]
+        await work.end(SWEEP_SECONDS)
+        assert work.done == ["save", "sweep", "save", "forget", "drop", "sandboxes"]
 
 
 async def test_what_is_not_saved_yet_is_saved_at_the_end_and_nothing_goes_on():

@@ -54,6 +54,47 @@ def test_the_document_root_is_also_read_from_its_common_variable(monkeypatch):
     assert setting_origins()["document_root"] == "env SKILLYARD_DOCUMENT_ROOT"
 
 
+@pytest.mark.parametrize(
+    ("key", "variable"), [("docker_host", "DOCKER_HOST"), ("computer_use_mcp_url", "COMPUTER_USE_MCP_URL")]
+)
+def test_what_other_programs_know_by_a_variable_is_read_from_it_too(monkeypatch, key, variable):
+    monkeypatch.setenv(variable, "http://127.0.0.1:1")
+    assert getattr(load_settings(), key) == "http://127.0.0.1:1"
+    assert setting_origins()[key] == f"env {variable}"
+    monkeypatch.setenv(f"SKILLYARD_{variable}", "http://127.0.0.1:2")
+    assert getattr(load_settings(), key) == "http://127.0.0.1:2"
+    assert setting_origins()[key] == f"env SKILLYARD_{variable}"
+
+
+def test_the_section_on_injected_skills_is_set_key_by_key(monkeypatch):
+    given = load_settings().skill_injection
+    assert (given.enabled, given.max_skills, given.include_stages) == (True, 50, ("stable", "canary"))
+    write(user_config_file(), "[skill_injection]\nenabled = false\nmax_skills = 7\n")
+    monkeypatch.setenv("SKILLYARD_SKILL_INJECTION__MAX_SKILLS", "9")
+    given = load_settings().skill_injection
+    assert (given.enabled, given.max_skills) == (False, 9)
+    monkeypatch.delenv("SKILLYARD_SKILL_INJECTION__MAX_SKILLS")
+    monkeypatch.setenv("SKILLYARD_SKILL_INJECTION", '{"include_stages": ["stable"]}')
+    assert load_settings().skill_injection.include_stages == ("stable",)
+    assert shown("skill_injection", load_settings().skill_injection)["include_stages"] == ["stable"]
+    assert parse_value("skill_injection", '{"max_skills": 3}')["max_skills"] == 3
+
+
+@pytest.mark.parametrize("value", ["{", '{"stages": []}', '{"max_skills": -1}', "yes"])
+def test_a_wrong_section_is_refused(monkeypatch, value):
+    with pytest.raises(InputError, match="skill_injection"):
+        parse_value("skill_injection", value)
+
+
+def test_the_users_of_sandboxes_are_a_range(monkeypatch):
+    monkeypatch.setenv("SKILLYARD_SANDBOX_UIDS", "1000-1001")
+    assert load_settings().uids == range(1000, 1002)
+    for wrong in ("0-5", "5-4", "1000", "a-b", "1-99999999999"):
+        monkeypatch.setenv("SKILLYARD_SANDBOX_UIDS", wrong)
+        with pytest.raises(InputError, match="a range of users"):
+            load_settings()
+
+
 def test_the_active_environment_has_a_second_spelling_in_files():
     write(user_config_file(), 'activeEnvironment = "work"')
     assert load_settings().active_environment == "work"

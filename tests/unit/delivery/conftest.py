@@ -1,16 +1,24 @@
 """Real repositories, real servers and small skills for the delivery tests."""
 
 import http.server
+import io
 import os
+import shutil
 import subprocess
+import tarfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from skillyard.delivery.bundle_source import DesiredBundle, Origin
+from skillyard.delivery.look import Kind, look_at
+from skillyard.errors import LimitError, NotFoundError, SandboxDiedError, UnavailableError
+from skillyard.sandbox.session import FileEntry
 from skillyard.skill.bundle import Bundle, BundleFile, bundle_of
 
 GIT_ENVIRONMENT = {
@@ -152,3 +160,94 @@ def make_bundle() -> Callable[..., Bundle]:
         return read.require()
 
     return make
+
+
+class DiskWorkspace:
+    """A workspace without a sandbox around it: what a delivery asks of a session, on a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.asked: list[str] = []
+        self.dead = False
+        self.refuses: str | None = None
+        """A part of the path of what cannot be unpacked here."""
+        self.stops_after: int | None = None
+        """Files of the next archive that are still unpacked before the machine stops."""
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        self._ask("read_file")
+        if not (self.root / path).is_file():
+            raise NotFoundError(f"There is no {path!r}.")
+        data = (self.root / path).read_bytes()
+        if max_bytes is not None and len(data) > max_bytes:
+            raise LimitError(f"{path!r} is too large.")
+        return data
+
+    async def list_folder(self, path: str = ".") -> Sequence[FileEntry]:
+        self._ask("list_folder")
+        if not (self.root / path).is_dir():
+            raise NotFoundError(f"There is no {path!r}.")
+        return [
+            FileEntry(
+                name=each.name,
+                path=f"{path}/{each.name}",
+                kind="folder" if each.is_dir() else "file",
+                size=0,
+                modified_at=datetime.now(UTC),
+                executable=False,
+            )
+            for each in (self.root / path).iterdir()
+        ]
+
+    async def put_tar(self, data: bytes, path: str = ".", *, remove: Sequence[str] = ()) -> None:
+        self._ask("put_tar")
+        for each in remove:
+            if (self.root / each).is_dir():
+                shutil.rmtree(self.root / each)
+            else:
+                (self.root / each).unlink(missing_ok=True)
+        left = self.stops_after
+        with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+            for member in archive:
+                if left == 0:
+                    self.dead = True
+                    self._ask("put_tar")
+                if self.refuses is not None and self.refuses in member.name:
+                    raise UnavailableError(f"{member.name} cannot be written.")
+                archive.extract(member, self.root / path, filter="data")
+                left = None if left is None else left - 1
+
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str | None]:
+        self._ask("digests")
+        looks = {path: look_at(self.root / path) for path in paths}
+        return {path: None if look.kind is Kind.ABSENT else look.mark for path, look in looks.items()}
+
+    def _ask(self, what: str) -> None:
+        if self.dead:
+            raise SandboxDiedError("The sandbox went away.")
+        self.asked.append(what)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> DiskWorkspace:
+    (tmp_path / "workspace").mkdir()
+    return DiskWorkspace(tmp_path / "workspace")
+
+
+@pytest.fixture
+def desire() -> Callable[..., DesiredBundle]:
+    """A bundle as something to deliver."""
+
+    def make(bundle: Bundle, folder: str = "pdf", *, kind: str = "attached", version: str = "", skill: str = "") -> Any:
+        async def load() -> Bundle:
+            return bundle
+
+        origin = Origin(kind=kind, skill=skill or f"team/{folder}", version=version)
+        return DesiredBundle(folder=folder, digest=bundle.digest, origin=origin, load=load)
+
+    return make
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"

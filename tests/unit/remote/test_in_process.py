@@ -107,3 +107,28 @@ def test_what_goes_wrong_in_the_middle_of_an_answer_is_told():
     client = httpx.Client(base_url="http://here", transport=InProcess(serving(breaking)))
     with client, pytest.raises(RuntimeError, match="disk"):
         client.get("/a")
+
+
+def test_what_was_given_up_is_finished_before_the_application_is_closed():
+    told = []
+
+    async def writing(_scope, _receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        try:
+            await send({"type": "http.response.body", "body": b"one", "more_body": True})
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.05)
+            told.append("written down")
+
+    @asynccontextmanager
+    async def opened():
+        yield writing
+        told.append("closed")
+
+    with (
+        httpx.Client(base_url="http://here", transport=InProcess(opened)) as client,
+        client.stream("GET", "/a") as answer,
+    ):
+        next(answer.iter_raw())
+    assert told == ["written down", "closed"]

@@ -9,7 +9,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from skillyard.errors import LimitError, NotFoundError, SkillyardError
 from skillyard.history.entries import Why
 from skillyard.identity.sessions import NewSession
-from skillyard.server.routes import PERSON, REQUEST_ID
+from skillyard.server.asgi import REQUEST_ID
+from skillyard.server.routes import PERSON
 from skillyard.server.sign_in.cookies import (
     flow_text,
     forget_flow,

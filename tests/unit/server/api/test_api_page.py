@@ -6,8 +6,11 @@ from pathlib import Path
 import skillyard.errors
 from skillyard.registry.policies import PolicyError
 from skillyard.server.api import files, imports, skills, versions
+from skillyard.server.yard.errors import CODES
 
-TEXT = (Path(__file__).parents[4] / "docs/api.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[4] / "docs"
+TEXT = (DOCS / "api.md").read_text(encoding="utf-8")
+SANDBOXES = (DOCS / "sandboxes.md").read_text(encoding="utf-8")
 NAMED = set(re.findall(r"`(?:(?:GET|POST|PUT|DELETE) )?([/…][^`?]*)`", TEXT))
 
 
@@ -24,4 +27,9 @@ def test_every_error_that_a_request_can_meet_is_on_the_page():
     errors = [getattr(skillyard.errors, name) for name in skillyard.errors.__all__] + [PolicyError]
     for error in errors:
         if error.http_status != 500:
-            assert re.search(rf"\| {error.http_status} \|[^|]*`{error.code}`", TEXT), error
+            assert re.search(rf"\| {error.http_status} \|[^|]*`{error.code}`", f"{TEXT}{SANDBOXES}"), error
+
+
+def test_every_code_of_the_control_plane_is_on_its_page():
+    for _, status, code in CODES:
+        assert f"| {status} | `{code}` |" in SANDBOXES

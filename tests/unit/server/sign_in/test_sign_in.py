@@ -266,7 +266,8 @@ def test_programs_are_told_that_they_are_unknown(yard, subtests):
     ):
         with subtests.test(f"{method} {path} {headers}"):
             answer = yard.client.request(method, path, headers=headers)
-            assert problem(answer) == (401, "unauthenticated")
+            code = "unauthorized" if path.startswith("/v1/") else "unauthenticated"
+            assert problem(answer) == (401, code)
 
 
 def test_a_session_that_is_over_leads_to_the_sign_in_and_hides_nothing_open(yard):

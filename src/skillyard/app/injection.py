@@ -1,0 +1,115 @@
+"""Skills for sandboxes: which sources they come from, and when they are delivered."""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from skillyard.app.injection_sources import AttachedSkills, BuiltinSkills, Owners, PickedSkills, Remembered
+from skillyard.app.sandboxes import SandboxRooms
+from skillyard.config.settings import SkillInjection
+from skillyard.db.database import Database
+from skillyard.delivery.bundle_source import BundleSource, Receiver
+from skillyard.delivery.injector import Injection, Present, SkillInjector
+from skillyard.delivery.release_source import RELEASE, LearnedSkills, ReleaseSource
+from skillyard.delivery.sandbox_loader import SkillSandboxLoader
+from skillyard.errors import UnavailableError
+from skillyard.registry.service import Registry
+from skillyard.sandbox.running import Running
+from skillyard.sandbox.sandboxes import Sandbox
+from skillyard.sandbox.session import Session
+
+_REMEMBERED: Final = 10_000
+"""Sandboxes whose skills are known; those that run are always among the latest."""
+_GATHER: Final = 1.0
+"""Seconds for which changes gather before what runs is given them."""
+_RETRY_AFTER: Final = 10.0
+_log: Final = logging.getLogger(__name__)
+
+
+class SandboxInjection:
+    """Delivers to sandboxes as they start and when something changes, and knows what each of them has."""
+
+    def __init__(self, sources: Sequence[BundleSource]) -> None:
+        self._injector = SkillInjector(sources, on_injected=self._remember)
+        self._present: OrderedDict[str, tuple[Receiver, Present]] = OrderedDict()
+
+    async def on_running(self, sandbox: Sandbox, session: Session) -> None:
+        """Deliver with a start. What kept it from being done is raised, to be noted with the sandbox."""
+        injection = await self.refresh(sandbox, session)
+        if injection.errors:
+            raise UnavailableError(f"Skills could not be delivered: {' '.join(injection.errors)}")
+
+    async def refresh(self, sandbox: Sandbox, session: Session) -> Injection:
+        """Deliver to a sandbox that runs."""
+        receiver = Receiver(owner=sandbox.owner_id, sandbox_id=sandbox.id, labels=sandbox.labels)
+        return await self._injector.inject(receiver, session)
+
+    async def follow(self, running: Running, database: Database, pause: Callable[[float], Awaitable[None]]) -> None:
+        """For ever, deliver to what runs here when a release, an attachment or a version may have changed."""
+        number = -1
+        while True:
+            try:
+                number = await database.wait_beyond(number)
+                await pause(_GATHER)
+                for held in running.all:
+                    if held.sandbox_id in self._present and held.session.alive:
+                        await self._injector.inject(self._present[held.sandbox_id][0], held.session)
+            except Exception:  # noqa: BLE001 -- the next change, or the next start, may do better
+                _log.exception("Skills of running sandboxes could not be refreshed; it is tried again later.")
+                await pause(_RETRY_AFTER)
+
+    def skills_in(self, sandbox_id: str) -> list[dict[str, str]]:
+        """The skills that were delivered to a sandbox, as its executions record them."""
+        known = self._present.get(sandbox_id)
+        if known is None:
+            return []
+        return [
+            {"name": folder, "digest": entry.digest, "release_id": entry.origin.version}
+            if entry.origin.kind == RELEASE
+            else {"name": folder, "digest": entry.digest}
+            for folder, entry in known[1].items()
+        ]
+
+    async def _remember(self, receiver: Receiver, injection: Injection) -> None:
+        self._present[receiver.sandbox_id] = receiver, injection.present
+        self._present.move_to_end(receiver.sandbox_id)
+        if len(self._present) > _REMEMBERED:
+            self._present.popitem(last=False)
+
+
+def wire_injection(
+    rooms: SandboxRooms,
+    registry: Registry,
+    database: Database,
+    settings: SkillInjection,
+    *,
+    releases: ReleaseSource | None = None,
+    more: Sequence[BundleSource] = (),
+) -> SandboxInjection:
+    """Have every sandbox given its skills before it is used.
+
+    The order of the sources is that of their rights to a folder name: what comes with Skillyard, what somebody chose,
+    what was learned.
+    """
+    owners = Owners(database)
+    sources: list[BundleSource] = [
+        BuiltinSkills(),
+        Remembered(AttachedSkills(registry, owners.principal), database),
+        Remembered(PickedSkills(registry, owners.principal), database),
+        *more,
+    ]
+    if releases is not None and settings.enabled:
+        learned = LearnedSkills(
+            releases, max_skills=settings.max_skills, include_stages=tuple(dict.fromkeys(settings.include_stages))
+        )
+        sources.append(learned)
+    injection = SandboxInjection(sources)
+    rooms.sandboxes.on_running(injection.on_running)
+    rooms.log.skills = injection.skills_in
+    return injection
+
+
+def open_loader(registry: Registry, database: Database) -> SkillSandboxLoader:
+    """Loads skills of the registry into sandboxes, as far as the user named with each call may see them."""
+    return SkillSandboxLoader(registry, principal_of=Owners(database).principal)

@@ -1,0 +1,168 @@
+"""The skills that sandboxes are given, from everywhere that keeps some."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from skillyard.db.database import Database
+from skillyard.delivery.bundle_source import BundleSource, Desired, DesiredBundle, Origin, Receiver, Shortfall
+from skillyard.delivery.registry_bundles import desired_of
+from skillyard.errors import NotAllowedError
+from skillyard.identity.models import PersonRow
+from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.store import person_of, principal_of
+from skillyard.library.builtin import builtin_root
+from skillyard.library.disk import read_folder
+from skillyard.registry.service import Registry
+from skillyard.registry.shipping import SkillRef
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.library import Library, SkillEntry
+
+AGENT_LABEL: Final = "skillyard.agent"
+"""The label of a sandbox that names the agent in it, whose skills it is given."""
+SKILLS_LABEL: Final = "skillyard.skills"
+"""The label that names skills of the registry, such as `team/pdf@stable, notes`."""
+
+_REMEMBERED: Final = 1_024
+PrincipalOf: TypeAlias = Callable[[str], Awaitable[Principal]]
+
+
+class Owners:
+    """The people whom sandboxes belong to, as those who read what goes into them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def principal(self, person_id: str) -> Principal:
+        async with self._database.read() as session:
+            row = await session.get(PersonRow, person_id)
+            if row is None or row.disabled_at is not None:
+                raise NotAllowedError(
+                    f"There is no person {person_id!r} for whom skills could be read.",
+                    hint="Let someone who is still there own the sandbox.",
+                    details={"owner": person_id},
+                )
+            return await principal_of(session, person_of(row), scope=Scope.READ)
+
+
+class Remembered:
+    """A source of the registry, asked again only when anything in the yard changed."""
+
+    def __init__(self, source: BundleSource, database: Database) -> None:
+        self.kind = source.kind
+        self._source = source
+        self._database = database
+        self._known: OrderedDict[tuple[str, str, str], tuple[int, Desired]] = OrderedDict()
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        # Read first: a change that comes between makes the answer younger than its number, and so asked for again.
+        number = await self._database.number()
+        labels = receiver.labels
+        key = (receiver.owner, labels.get(AGENT_LABEL, ""), labels.get(SKILLS_LABEL, ""))
+        known = self._known.get(key)
+        if known is None or known[0] != number:
+            known = self._known[key] = (number, await self._source.desired(receiver))
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        self._known.move_to_end(key)
+        return known[1]
+
+
+class BuiltinSkills:
+    """The skills that come with Skillyard."""
+
+    kind = "builtin"
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = root or builtin_root()
+        self._read: Desired | None = None
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        del receiver  # every sandbox has them
+        if self._read is None:
+            self._read = await asyncio.to_thread(self._all)
+        return self._read
+
+    def _all(self) -> Desired:
+        found = [read_folder(path) for path in sorted(self._root.iterdir()) if (path / "SKILL.md").is_file()]
+        return Desired(bundles=tuple(_held(read.folder, read.require(), self.kind) for read in found))
+
+
+class AttachedSkills:
+    """What is attached to every agent of the owner's tenant, and to the agent that the sandbox is labelled with."""
+
+    kind = "attached"
+
+    def __init__(self, registry: Registry, principal_of: PrincipalOf) -> None:
+        self._registry = registry
+        self._principal_of = principal_of
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        principal = await self._principal_of(receiver.owner)
+        attachments = self._registry.attachments
+        agent = receiver.labels.get(AGENT_LABEL, "")
+        skills = await (attachments.agent_skills(principal, agent) if agent else attachments.tenant_skills(principal))
+        return desired_of(skills.shipment, self._registry.bundles, kind=self.kind)
+
+
+class PickedSkills:
+    """The skills of the registry, by version, range or tag, that a sandbox is labelled with."""
+
+    kind = "picked"
+
+    def __init__(self, registry: Registry, principal_of: PrincipalOf) -> None:
+        self._registry = registry
+        self._principal_of = principal_of
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        named = [text for text in receiver.labels.get(SKILLS_LABEL, "").split(",") if text.strip()]
+        if not named:
+            return Desired()
+        principal = await self._principal_of(receiver.owner)
+        shipment = await self._registry.shipping.resolve_shipment(principal, list(map(SkillRef.parse, named)))
+        return desired_of(shipment, self._registry.bundles, kind=self.kind)
+
+
+class LibraryPicks:
+    """Skills picked from a library: a folder, an environment, or all that an agent reads."""
+
+    kind = "library"
+
+    def __init__(self, library: Library, ids: Sequence[str]) -> None:
+        self._library = library
+        self._ids = tuple(ids)
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        del receiver  # whoever picked them gives them to the sandboxes of this source
+        return await asyncio.to_thread(self._picked)
+
+    def _picked(self) -> Desired:
+        catalog = self._library.catalog()
+        found = {wanted: catalog.find(wanted) for wanted in self._ids}
+        return Desired(
+            bundles=tuple(self._bundle(entry) for entry in found.values() if entry is not None),
+            shortfalls=tuple(
+                Shortfall(
+                    origin=Origin(kind=self.kind, skill=wanted),
+                    reason=f"{self._library.label} has no skill {wanted!r}.",
+                )
+                for wanted, entry in found.items()
+                if entry is None
+            ),
+        )
+
+    def _bundle(self, entry: SkillEntry) -> DesiredBundle:
+        return _held(entry.id, self._library.bundle(entry), self.kind)
+
+
+def _held(folder: str, bundle: Bundle, kind: str) -> DesiredBundle:
+    return DesiredBundle(
+        folder=folder, digest=bundle.digest, origin=Origin(kind=kind, skill=folder), load=partial(_given, bundle)
+    )
+
+
+async def _given(bundle: Bundle) -> Bundle:
+    return bundle

@@ -1,0 +1,78 @@
+"""Looking over the sandboxes of this machine: which isolation there is, and whether it holds, tried by breaking out."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skillyard.app.checks import Check, Status, ok
+from skillyard.app.sandbox_backends import backend_settings
+from skillyard.config.settings import Settings
+from skillyard.errors import SkillyardError
+
+if TYPE_CHECKING:
+    from skillyard.sandbox.backends import BackendSettings
+    from skillyard.sandbox.capabilities import Capabilities
+    from skillyard.sandbox.escapes.probes import ProbeResult
+
+_NAME = "sandboxes"
+
+
+def examine_sandboxes(settings: Settings) -> Iterator[Check]:
+    """Every check of sandboxes. One is started, in a folder that is removed again."""
+    with tempfile.TemporaryDirectory(prefix="skillyard-doctor-", ignore_cleanup_errors=True) as folder:
+        yield from asyncio.run(_examine(backend_settings(settings, Path(folder))))
+
+
+async def _examine(settings: "BackendSettings") -> Sequence[Check]:
+    from skillyard.sandbox.backends import Backends  # noqa: PLC0415 -- as above
+    from skillyard.sandbox.escapes.probes import prove  # noqa: PLC0415
+
+    backends = Backends(settings)
+    try:
+        offered = {each.backend: each for each in await backends.survey()}
+        try:
+            chosen = await backends.choose(None)
+        except SkillyardError as error:
+            return [Check(name=_NAME, status=Status.WARNING, message=error.message, fix=error.hint)]
+        others = [_other(each) for name, each in offered.items() if name != chosen.name]
+        if not offered[chosen.name].enforced:
+            return [_contains_nothing(offered[chosen.name]), *others]
+        try:
+            results = await prove(chosen)
+        except SkillyardError as error:
+            return [Check(name=_NAME, status=Status.FAILED, message=error.message, fix=error.hint), *others]
+        return [_proven(offered[chosen.name], results), *others]
+    finally:
+        await backends.close()
+
+
+def _proven(offered: "Capabilities", results: "Sequence[ProbeResult]") -> Check:
+    claimed = [result for result in results if result.barrier in offered.enforced]
+    escaped = [result for result in claimed if not result.blocked]
+    if escaped:
+        named = ", ".join(f"{result.name} ({result.barrier})" for result in escaped)
+        return Check(
+            name=_NAME,
+            status=Status.FAILED,
+            message=f"{offered.backend} does not hold: of {len(claimed)} ways out, these are open: {named}.",
+            fix="skillyard config set sandbox_backend docker",
+        )
+    telling = sum(result.twin_succeeded for result in claimed)
+    message = (
+        f"{offered.backend} holds {', '.join(sorted(offered.enforced))}: {len(claimed)} ways out were tried and are "
+        f"closed; {telling} of them are open without it. {offered.reason}"
+    )
+    return Check(name=_NAME, status=Status.OK, message=message.rstrip(), fix=offered.fix)
+
+
+def _contains_nothing(offered: "Capabilities") -> Check:
+    fix = "skillyard config set sandbox_backend auto"
+    message = f"{offered.backend} is chosen. {offered.reason}"
+    return Check(name=_NAME, status=Status.WARNING, message=message, fix=fix)
+
+
+def _other(offered: "Capabilities") -> Check:
+    state = "can be used as well" if offered.available else "cannot be used"
+    return ok(_NAME, f"{offered.backend} {state}. {offered.reason}".rstrip())

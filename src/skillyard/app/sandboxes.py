@@ -1,0 +1,87 @@
+"""The rooms of sandboxes, wired to one database, one store of blobs and the backends that the settings name."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from skillyard.app.sandbox_backends import SettingsBackends
+from skillyard.blobs.store import Blobs
+from skillyard.clock import Clock, utc_now
+from skillyard.config.settings import Settings
+from skillyard.db.database import Database
+from skillyard.sandbox.browsing import Browsing
+from skillyard.sandbox.cargo_ledger import CargoLedger
+from skillyard.sandbox.execution_log import ExecutionLog
+from skillyard.sandbox.hosts import Host
+from skillyard.sandbox.running import Choosing, Running
+from skillyard.sandbox.runs import Recorder, Runs
+from skillyard.sandbox.service import SandboxDefaults, Sandboxes
+from skillyard.sandbox.sweep import Sweep
+from skillyard.sandbox.workspace import Workspace
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxRooms:
+    """Everything that can be asked of sandboxes."""
+
+    sandboxes: Sandboxes
+    cargos: CargoLedger
+    runs: Runs
+    browsing: Browsing
+    workspace: Workspace
+    log: ExecutionLog
+    sweep: Sweep
+    running: Running
+    backends: SettingsBackends
+    image: str
+    """What sandboxes on Docker are made of."""
+
+    @property
+    def host_id(self) -> str:
+        """This process, as a holder of sandboxes."""
+        return self.running.host.id
+
+    async def close(self) -> None:
+        """End everything that runs in this process."""
+        await self.running.close()
+
+
+def sandbox_rooms(
+    database: Database,
+    blobs: Blobs,
+    settings: Settings,
+    *,
+    choosing: Choosing | None = None,
+    clock: Clock = utc_now,
+) -> SandboxRooms:
+    """The rooms over an open database; nothing is started or looked for before it is needed.
+
+    `choosing` gives other backends than those of the settings.
+    """
+    backends = SettingsBackends(settings)
+    running = Running(
+        database, choosing or backends, Host(database, hosts_folder(settings.home), clock=clock), clock=clock
+    )
+    defaults = SandboxDefaults(
+        ttl=settings.sandbox_ttl, idle_ttl=settings.sandbox_idle_ttl, per_person=settings.sandboxes_per_person
+    )
+    cargos = CargoLedger(database, running, clock=clock)
+    sandboxes = Sandboxes(database, running, cargos, defaults=defaults, clock=clock)
+    log = ExecutionLog(database, blobs, clock=clock)
+    recorder = Recorder(sandboxes, running, log)
+    return SandboxRooms(
+        sandboxes=sandboxes,
+        cargos=cargos,
+        runs=Runs(recorder),
+        browsing=Browsing(recorder),
+        workspace=Workspace(sandboxes, running),
+        log=log,
+        sweep=Sweep(database, sandboxes, cargos, running, clock=clock),
+        running=running,
+        backends=backends,
+        image=settings.docker_image,
+    )
+
+
+def hosts_folder(home: Path) -> Path:
+    """Where processes say, by a lock, that they live."""
+    return home / "hosts"

@@ -1,0 +1,138 @@
+"""Putting skills into sandboxes as they start, and again whenever what they should have changes."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from skillyard.delivery.bundle_source import BundleSource, Desired, Origin, Receiver, Shortfall
+from skillyard.delivery.manifest import ManifestEntry
+from skillyard.delivery.release_source import RELEASE
+from skillyard.delivery.sandbox_place import SandboxPlace, Workspace
+from skillyard.delivery.ship import ship
+from skillyard.delivery.ship_plan import ShipItem, ShipPlan, Step
+
+DEADLINE: Final = 10.0
+"""Seconds that a start waits for its skills."""
+
+_log = logging.getLogger(__name__)
+_FAILED: Final = "skills.inject.failed"
+_SKIPPED: Final = "skills.inject.skipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Injection:
+    """What became of one delivery into a sandbox."""
+
+    plan: ShipPlan | None = None
+    """What was done; None where nothing could be."""
+    shortfalls: tuple[Shortfall, ...] = ()
+    """What sources could not give, or what is too much."""
+    errors: tuple[str, ...] = ()
+    """What failed as a whole: a source, or the delivery itself."""
+
+    @property
+    def items(self) -> tuple[ShipItem, ...]:
+        return self.plan.items if self.plan else ()
+
+    @property
+    def learned(self) -> int:
+        """How many learned skills are in place."""
+        return sum(item.origin.kind == RELEASE for item in self.plan.in_place) if self.plan else 0
+
+    @property
+    def present(self) -> "Present":
+        """Everything we ever delivered that is in the sandbox now, by folder."""
+        if self.plan is None:
+            return {}
+        failed = {item.folder for item in self.plan.of(Step.FAILED)}
+        return {folder: entry for folder, entry in self.plan.manifest.entries.items() if folder not in failed}
+
+
+Present: TypeAlias = Mapping[str, ManifestEntry]
+OnInjected: TypeAlias = Callable[[Receiver, Injection], Awaitable[None]]
+"""Told after each delivery that reached its sandbox."""
+
+
+class SkillInjector:
+    """Delivers what all its sources want. Never raises: a sandbox without its skills is better than none."""
+
+    def __init__(
+        self, sources: Sequence[BundleSource], *, seconds: float = DEADLINE, on_injected: OnInjected | None = None
+    ) -> None:
+        self._sources = tuple(sources)
+        self._seconds = seconds
+        self._on_injected = on_injected
+
+    async def inject_learned_skills(self, *, owner: str, sandbox_id: str, session: Workspace) -> int:
+        """Deliver everything a sandbox should have, and answer how many learned skills are in place."""
+        return (await self.inject(Receiver(owner=owner, sandbox_id=sandbox_id), session)).learned
+
+    async def inject(self, receiver: Receiver, session: Workspace) -> Injection:
+        """Deliver what is wanted now. An unchanged sandbox is only looked at; called again, it repairs."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                injection = await self._delivered(receiver, session)
+                if self._on_injected is not None:
+                    await self._on_injected(receiver, injection)
+        except TimeoutError:
+            injection = Injection(errors=(f"It took longer than {self._seconds:g} seconds.",))
+        except Exception as error:  # noqa: BLE001 -- whatever it is, the sandbox starts
+            injection = Injection(errors=(_told(error),))
+        _report(receiver, injection)
+        return injection
+
+    async def _delivered(self, receiver: Receiver, session: Workspace) -> Injection:
+        answers = await asyncio.gather(*(self._asked(source, receiver) for source in self._sources))
+        failed = [answer for answer in answers if isinstance(answer, _Failure)]
+        answered = [answer for answer in answers if isinstance(answer, Desired)]
+        # A source that failed says nothing about what it delivered before, and that stays.
+        speaks_for = {source.kind for source in self._sources} - {failure.kind for failure in failed}
+        bundles = [each for answer in answered for each in answer.bundles]
+        plan = await ship(SandboxPlace(session), bundles, speaks_for=speaks_for)
+        return Injection(
+            plan=plan,
+            shortfalls=tuple(each for answer in answered for each in answer.shortfalls),
+            errors=tuple(failure.message for failure in failed),
+        )
+
+    async def _asked(self, source: BundleSource, receiver: Receiver) -> "Desired | _Failure":
+        try:
+            async with asyncio.timeout(self._seconds / 2):  # the others' skills have the other half
+                return await source.desired(receiver)
+        except Exception as error:  # noqa: BLE001 -- one source must not keep the others' skills away
+            return _Failure(source.kind, f"The source '{source.kind}' failed: {_told(error)}")
+
+
+class _Failure(NamedTuple):
+    kind: str
+    message: str
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _report(receiver: Receiver, injection: Injection) -> None:
+    for message in injection.errors:
+        _warn(_FAILED, receiver, Origin(kind=""), message)
+    for shortfall in injection.shortfalls:
+        _warn(_SKIPPED, receiver, shortfall.origin, shortfall.reason)
+    for item in injection.plan.trouble if injection.plan else ():
+        _warn(_FAILED if item.step is Step.FAILED else _SKIPPED, receiver, item.origin, item.reason)
+
+
+def _warn(event: str, receiver: Receiver, origin: Origin, error: str) -> None:
+    release_id = origin.version if origin.kind == RELEASE else ""
+    _log.warning(
+        event,
+        extra={
+            "sandbox_id": receiver.sandbox_id,
+            "owner": receiver.owner,
+            "origin": origin.kind,
+            "skill_key": origin.skill,
+            "release_id": release_id,
+            "error": error,
+        },
+    )

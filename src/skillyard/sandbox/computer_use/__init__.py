@@ -1,0 +1,1 @@
+"""Sandboxes at a computer-use server that is reached over MCP."""

@@ -1,0 +1,168 @@
+"""What a page shows, as lines that a model can read, and the refs by which it names the elements of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+INTERACTIVE = frozenset(
+    (
+        *("button", "link", "textbox", "searchbox", "checkbox", "radio", "combobox", "listbox", "option", "slider"),
+        *("spinbutton", "switch", "tab", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio"),
+    )
+)
+MASK = "••••••"
+NOTHING = "(nothing to interact with)"
+
+_LINE = re.compile(r"( *)- (?:'((?:[^']|'')*)'|((?:\"(?:[^\"\\]|\\.)*\"|[^\":]|:(?! |$))*))(?:: ?(.*))?$")
+_ATTRIBUTE = re.compile(r"\[([^\[\]=]+)(?:=([^\[\]]*))?\]")
+_HIDDEN_ATTRIBUTES = frozenset(("ref", "cursor", "active", "box"))
+_SPACES = re.compile(r"\s+")
+
+
+class Element(NamedTuple):
+    """An element that a snapshot has shown."""
+
+    engine_ref: str
+    """What the browser's driver calls it."""
+    role: str
+    name: str
+
+
+class Node(NamedTuple):
+    """One line of the driver's snapshot."""
+
+    depth: int
+    role: str
+    name: str
+    attributes: dict[str, str | None]
+    value: str
+
+    @property
+    def ref(self) -> str | None:
+        return self.attributes.get("ref")
+
+    @property
+    def interactive(self) -> bool:
+        return self.ref is not None and (self.role in INTERACTIVE or (self.clickable and self.label != ""))
+
+    @property
+    def clickable(self) -> bool:
+        """Something without a role that scripts of the page made a button of."""
+        return self.role == "generic" and self.attributes.get("cursor") == "pointer"
+
+    @property
+    def label(self) -> str:
+        return self.name or (self.value if self.role == "generic" else "")
+
+
+class Snapshot:
+    """The elements of a page, those to interact with numbered first: they have the same refs however it is shown."""
+
+    def __init__(self, text: str, passwords: Collection[str] = ()) -> None:
+        masked = frozenset(normalised(password) for password in passwords if password)
+        self._nodes = [_masked(node, masked) for node in _nodes(text)]
+        numbered = [node for node in self._nodes if node.interactive]
+        numbered += [node for node in self._nodes if node.ref is not None and not node.interactive]
+        self._refs = {str(node.ref): f"e{number}" for number, node in enumerate(numbered, 1)}
+        self.elements = {
+            f"@{self._refs[str(node.ref)]}": Element(str(node.ref), node.role, node.label) for node in numbered
+        }
+
+    def interactive_lines(self) -> Iterator[str]:
+        """One line for each element to interact with."""
+        found = False
+        for index, node in enumerate(self._nodes):
+            if node.interactive:
+                found = True
+                yield f"- {self._shown(node._replace(name=node.label), self._value(index))}"
+        if not found:
+            yield NOTHING
+
+    def lines(self, *, compact: bool = False, depth: int | None = None) -> Iterator[str]:
+        """The whole tree; compact, without the parts that only hold others."""
+        levels: list[tuple[int, int]] = []
+        for node in self._nodes:
+            while levels and levels[-1][0] >= node.depth:
+                levels.pop()
+            level = levels[-1][1] + 1 if levels else 0
+            if compact and node.role == "generic" and not node.label and not node.clickable:
+                levels.append((node.depth, level - 1))
+                continue
+            levels.append((node.depth, level))
+            if depth is None or level < depth:
+                yield f"{'  ' * level}- {self._shown(node, node.value)}"
+
+    def _value(self, index: int) -> str:
+        """What a field holds: of a choice, the chosen ones of the options below it."""
+        node = self._nodes[index]
+        if node.role not in {"combobox", "listbox"} or node.value:
+            return "" if node.clickable else node.value
+        chosen: list[str] = []
+        for other in self._nodes[index + 1 :]:
+            if other.depth <= node.depth:
+                break
+            if other.role == "option" and "selected" in other.attributes:
+                chosen.append(other.name)
+        return ", ".join(chosen)
+
+    def _shown(self, node: Node, value: str) -> str:
+        parts = [node.role]
+        if node.name:
+            parts.append(json.dumps(node.name, ensure_ascii=False))
+        for name, setting in node.attributes.items():
+            if name not in _HIDDEN_ATTRIBUTES:
+                parts.append(f"[{name}]" if setting is None else f"[{name}={setting}]")
+        if node.clickable:
+            parts.append("[clickable]")
+        if node.ref is not None:
+            parts.append(f"[ref={self._refs[node.ref]}]")
+        return " ".join(parts) + (f": {value}" if value else "")
+
+
+def read_node(line: str) -> Node | None:
+    """The element that a line is about."""
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    indent, quoted, plain, value = match.groups()
+    key = quoted.replace("''", "'") if quoted is not None else plain
+    role, _, rest = key.partition(" ")
+    name = ""
+    if rest.startswith('"'):
+        try:
+            name, end = json.JSONDecoder().raw_decode(rest)
+            rest = rest[end:]
+        except ValueError:
+            return None
+    attributes = {found: setting or None for found, setting in _ATTRIBUTE.findall(rest)}
+    return Node(len(indent) // 2, role, str(name), attributes, _plain(value or ""))
+
+
+def normalised(text: str) -> str:
+    """A text as snapshots show it."""
+    return _SPACES.sub(" ", text).strip()
+
+
+def _nodes(text: str) -> Iterator[Node]:
+    for line in text.splitlines():
+        node = read_node(line)
+        if node is not None:
+            yield node
+
+
+def _plain(value: str) -> str:
+    if value.startswith('"'):
+        try:
+            return str(json.loads(value))
+        except ValueError:
+            return value
+    return value[1:-1].replace("''", "'") if value[:1] == value[-1:] == "'" and len(value) > 1 else value
+
+
+def _masked(node: Node, passwords: Collection[str]) -> Node:
+    return node._replace(value=MASK) if node.role == "textbox" and normalised(node.value) in passwords else node

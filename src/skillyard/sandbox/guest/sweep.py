@@ -1,0 +1,37 @@
+"""Ending a run for good: killed again and again until nothing of it is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from processes import kill_run
+
+if TYPE_CHECKING:
+    from loop import Callback
+    from supervisor import Guest
+
+_FIRST = 0.001
+_PAUSE = 0.02
+_MAX_ROUNDS = 150
+
+
+class Sweep:
+    """What forks while it is being killed is found in the next round; no process is needed to kill others."""
+
+    def __init__(self, guest: Guest, main: int, mark: str, done: Callback) -> None:
+        self._guest = guest
+        self._main = main
+        self._mark = mark
+        self._done = done
+        self._rounds = 0
+        self._round()
+
+    def _round(self) -> None:
+        left = kill_run(self._main, self._mark, self._guest.mains)
+        if not left and self._main not in self._guest.mains:
+            self._done()
+        elif self._rounds >= _MAX_ROUNDS:
+            self._guest.loop.stop()  # it forks faster than it can be killed: the whole sandbox has to go
+        else:
+            self._rounds += 1
+            self._guest.loop.later(_FIRST if self._rounds == 1 else _PAUSE, self._round)

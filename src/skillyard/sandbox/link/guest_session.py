@@ -1,0 +1,267 @@
+"""A running sandbox, as its guest makes it: every question goes there, and none waits for ever."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Self, TypeVar
+
+from skillyard.redact import Secrets
+from skillyard.sandbox.browser_steps import BrowserStep
+from skillyard.sandbox.guest.frames import ERR, EXTRA, OUT
+from skillyard.sandbox.link.answers import (
+    amount,
+    ending,
+    failure,
+    file_entries,
+    images,
+    number,
+    redacted_target,
+    tree_digests,
+)
+from skillyard.sandbox.link.connections import ConnectionHandler
+from skillyard.sandbox.link.guest_link import Call, GuestLink, Receive
+from skillyard.sandbox.link.output import Collected
+from skillyard.sandbox.link.requests import check_seconds, check_variables, checked_path, run_request
+from skillyard.sandbox.link.transport import Transport
+from skillyard.sandbox.place import MIB, Limits
+from skillyard.sandbox.session import (
+    BrowserOutcome,
+    Command,
+    FileEntry,
+    OnOutput,
+    Outcome,
+    PythonOutcome,
+    Session,
+    Stats,
+)
+
+__all__ = ["ConnectionHandler", "GuestSession"]
+
+_START_SECONDS: Final = 30.0
+_GRACE_SECONDS: Final = 20.0
+"""Beyond the time of a run, for stopping it and for an overloaded machine; then the guest is not to be trusted."""
+_FILE_SECONDS: Final = 60.0
+_TRANSFER_SECONDS: Final = 600.0
+_PIECE_SECONDS: Final = 60.0
+_MAX_LISTING: Final = 16 * MIB
+_MAX_DIGEST: Final = 128
+_MAX_ERROR: Final = 64 * 1024
+_MAX_EXTRA: Final = 32 * MIB
+
+_T = TypeVar("_T")
+
+
+class GuestSession(Session):
+    """Implements `Session` over the stream to a guest."""
+
+    def __init__(self, link: GuestLink, limits: Limits) -> None:
+        self._link = link
+        self._limits = limits
+        self._python_turn = asyncio.Lock()
+        self._browser_turn = asyncio.Lock()
+
+    @classmethod
+    async def open(
+        cls,
+        transport: Transport,
+        *,
+        limits: Limits,
+        proxy: ConnectionHandler | None,
+        on_close: Callable[[], Awaitable[None]],
+    ) -> Self:
+        """Wait until the guest at the other end is ready. `on_close` really ends the place, and is called once."""
+        link = GuestLink(transport, proxy=proxy, on_close=on_close)
+        try:
+            await link.greeted(_START_SECONDS)
+        except BaseException:
+            await link.close()
+            raise
+        return cls(link, limits)
+
+    @property
+    def alive(self) -> bool:
+        return self._link.alive
+
+    async def run(self, command: Command, *, on_output: OnOutput | None = None) -> Outcome:
+        request = run_request(command)
+        collected = Collected(Secrets(command.secrets.values()), on_output, listening=(OUT, ERR))
+        began = time.monotonic()
+        answer = await self._ask(
+            request,
+            command.stdin,
+            receive=collected.receive,
+            max_bytes=self._limits.output_bytes,
+            seconds=command.timeout + _GRACE_SECONDS,
+        )
+        collected.finish()
+        exit_code = answer.get("exit_code")
+        return Outcome(
+            ending=ending(answer),
+            exit_code=exit_code if isinstance(exit_code, int) else None,
+            stdout=collected.data(OUT),
+            stderr=collected.data(ERR),
+            truncated=answer.get("truncated") is True,
+            seconds=time.monotonic() - began,
+        )
+
+    async def python(
+        self,
+        code: str,
+        *,
+        seconds: float = 30.0,
+        secrets: Mapping[str, str] | None = None,
+        on_output: OnOutput | None = None,
+    ) -> PythonOutcome:
+        check_seconds(seconds)
+        given = dict(secrets or {})
+        check_variables(given)
+        collected = Collected(Secrets(given.values()), on_output, listening=(OUT,))
+        async with self._python_turn:
+            began = time.monotonic()
+            answer = await self._ask(
+                {"op": "python", "timeout": seconds, "environment": given},
+                code.encode(errors="surrogatepass"),
+                receive=collected.receive,
+                max_bytes=self._limits.output_bytes + _MAX_ERROR + _MAX_EXTRA,
+                seconds=seconds + _GRACE_SECONDS,
+            )
+        collected.finish()
+        return PythonOutcome(
+            success=answer.get("success") is True,
+            output=collected.text(OUT),
+            error=collected.text(ERR) or None,
+            ending=ending(answer),
+            truncated=answer.get("truncated") is True,
+            execution_count=number(answer, "count"),
+            images=images(collected.data(EXTRA)),
+            seconds=time.monotonic() - began,
+        )
+
+    async def browse(
+        self, step: BrowserStep, *, seconds: float = 30.0, secrets: Mapping[str, str] | None = None
+    ) -> BrowserOutcome:
+        check_seconds(seconds)
+        hidden = Secrets((secrets or {}).values())
+        collected = Collected(hidden, None, listening=())
+        asked = {"verb": step.verb, "arguments": list(step.arguments), "options": list(step.options)}
+        async with self._browser_turn:
+            began = time.monotonic()
+            answer = await self._ask(
+                {"op": "browse", "timeout": seconds},
+                json.dumps(asked).encode(),
+                receive=collected.receive,
+                max_bytes=self._limits.output_bytes + _MAX_ERROR + _MAX_EXTRA,
+                seconds=seconds + _GRACE_SECONDS,
+            )
+        collected.finish()
+        return BrowserOutcome(
+            success=answer.get("success") is True,
+            output=collected.text(OUT),
+            error=collected.text(ERR) or None,
+            ending=ending(answer),
+            target=redacted_target(answer, hidden),
+            screenshot=collected.data(EXTRA) or None,
+            seconds=time.monotonic() - began,
+        )
+
+    async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
+        most = self._limits.file_bytes if max_bytes is None else max_bytes
+        return await self._fetch(
+            {"op": "read", "path": checked_path(path), "max_bytes": most}, max_bytes=most, seconds=_TRANSFER_SECONDS
+        )
+
+    async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
+        request = {"op": "write", "path": checked_path(path), "executable": executable}
+        await self._ask(request, data, seconds=_TRANSFER_SECONDS)
+
+    async def list_folder(self, path: str = ".") -> Sequence[FileEntry]:
+        where = checked_path(path)
+        return file_entries(where, await self._fetch({"op": "list", "path": where}, max_bytes=_MAX_LISTING))
+
+    async def delete(self, path: str) -> None:
+        await self._ask({"op": "delete", "path": checked_path(path)})
+
+    async def put_tar(self, data: bytes, path: str = ".", *, remove: Sequence[str] = ()) -> None:
+        removed = [checked_path(one) for one in remove]
+        request = {"op": "put_tar", "path": checked_path(path), "remove": removed}
+        await self._ask(request, data, seconds=_TRANSFER_SECONDS)
+
+    async def get_tar(self, path: str = ".") -> AsyncIterator[bytes]:
+        call = self._link.begin({"op": "get_tar", "path": checked_path(path)}, receive=None, max_bytes=None)
+        try:
+            await self._link.send(call, b"")
+            while True:
+                while call.pieces:
+                    piece = call.pieces.popleft()
+                    self._link.taken(call, len(piece))
+                    yield piece
+                if call.answer.done():
+                    break
+                call.news.clear()
+                await self._patiently(call.news.wait(), _PIECE_SECONDS)
+            _checked(call.answer.result())
+        finally:
+            self._link.cancel(call)
+
+    async def digests(self, paths: Sequence[str]) -> Mapping[str, str | None]:
+        asked = json.dumps([checked_path(path) for path in paths]).encode()
+        said = await self._fetch({"op": "digests"}, asked, max_bytes=_MAX_DIGEST * (len(paths) + 1))
+        return tree_digests(paths, said)
+
+    async def stats(self) -> Stats:
+        answer = await self._ask({"op": "stats"})
+        return Stats(
+            processes=number(answer, "processes"),
+            memory_bytes=number(answer, "memory_bytes"),
+            disk_bytes=number(answer, "disk_bytes"),
+            cpu_seconds=amount(answer, "cpu_seconds"),
+        )
+
+    async def close(self) -> None:
+        await self._link.close()
+
+    async def _fetch(
+        self, request: dict[str, Any], data: bytes = b"", *, max_bytes: int, seconds: float = _FILE_SECONDS
+    ) -> bytes:
+        pieces: list[bytes] = []
+        await self._ask(
+            request, data, receive=lambda _, piece: pieces.append(piece), max_bytes=max_bytes, seconds=seconds
+        )
+        return b"".join(pieces)
+
+    async def _ask(
+        self,
+        request: dict[str, Any],
+        data: bytes = b"",
+        *,
+        receive: Receive | None = None,
+        max_bytes: int = 0,
+        seconds: float = _FILE_SECONDS,
+    ) -> dict[str, Any]:
+        """Ask, send what belongs to it, and wait for the answer; when none comes in time, the sandbox is ended."""
+        call = self._link.begin(request, receive=receive, max_bytes=max_bytes)
+        try:
+            return _checked(await self._patiently(self._exchange(call, data), seconds))
+        finally:
+            self._link.cancel(call)
+
+    async def _exchange(self, call: Call, data: bytes) -> dict[str, Any]:
+        try:
+            await self._link.send(call, data)
+        except OSError as error:
+            raise await self._link.fail(f"the stream to the guest broke ({error})") from error
+        return await call.answer
+
+    async def _patiently(self, awaitable: Awaitable[_T], seconds: float) -> _T:
+        try:
+            async with asyncio.timeout(seconds):
+                return await awaitable
+        except TimeoutError:
+            raise await self._link.fail(f"the guest did not answer within {seconds:g} seconds") from None
+
+
+def _checked(answer: dict[str, Any]) -> dict[str, Any]:
+    if answer.get("ok") is not True:
+        raise failure(answer)
+    return answer

@@ -1,0 +1,249 @@
+"""Running things in sandboxes: Python that remembers and shell commands; every run is recorded, however it ends."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Generic, TypeVar
+
+from skillyard.errors import (
+    InputError,
+    NotFoundError,
+    SandboxDiedError,
+    SandboxFaultError,
+    SkillyardError,
+    UsageError,
+)
+from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.standing import ACTING
+from skillyard.redact import Secrets
+from skillyard.sandbox.capabilities import Ability
+from skillyard.sandbox.execution_log import ExecutionLog
+from skillyard.sandbox.executions import ExecType, Execution, Run, Said, require_code, storable
+from skillyard.sandbox.running import Held, Running
+from skillyard.sandbox.sandboxes import Sandbox
+from skillyard.sandbox.service import Sandboxes
+from skillyard.sandbox.session import Command, Ending, OnOutput, Outcome, PythonOutcome
+from skillyard.sandbox.workspace_paths import workspace_path
+
+MAX_SECONDS: Final = 600.0
+CANCELLED: Final = "cancelled"
+"""How a run ends that whoever asked for it gave up."""
+FAILED: Final = "failed"
+"""How a run ends that was not carried out, for no reason of its own."""
+_MAX_SECRETS: Final = 64
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What holds for a run of any kind."""
+
+    seconds: float = 30.0
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables of this one run, whose values are kept out of all output."""
+    said: Said = field(default_factory=Said)
+    learn: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds <= MAX_SECONDS:
+            raise InputError(
+                f"A run cannot have {self.seconds:g} seconds.",
+                hint=f"Use up to {MAX_SECONDS:g}.",
+                details={"field": "timeout", "value": self.seconds, "limit": MAX_SECONDS},
+            )
+        if len(self.secrets) > _MAX_SECRETS:
+            raise InputError(
+                f"There can be {_MAX_SECRETS} secrets in a run.",
+                hint="Pass fewer.",
+                details={"field": "secrets", "value": len(self.secrets), "limit": _MAX_SECRETS},
+            )
+
+    def clean(self, text: str) -> str:
+        """A text without the secrets of this run."""
+        return Secrets(self.secrets.values()).text(text) if self.secrets else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done(Generic[T]):
+    """A run that is over: what is kept of it, and the whole of what came of it, None if the sandbox died under it."""
+
+    execution: Execution
+    output: str
+    error: str | None
+    outcome: T | None
+
+
+class Recorder:
+    """Lets something run in a sandbox and writes down what became of it."""
+
+    def __init__(self, sandboxes: Sandboxes, running: Running, log: ExecutionLog) -> None:
+        self._sandboxes = sandboxes
+        self._running = running
+        self._log = log
+
+    async def recorded(
+        self,
+        caller: Principal,
+        sandbox_id: str,
+        ability: Ability,
+        draft: Run,
+        run: Callable[[Held], Awaitable[tuple[Run, T]]],
+    ) -> Done[T]:
+        """What came of a run; `draft` is what is kept where it does not come to its end."""
+        caller.require_scope(Scope.WRITE)
+        sandbox = await self._sandboxes.get(caller, sandbox_id)
+        sandbox.require(ability)
+        sandbox.require_unexpired()
+        async with self._running.use(sandbox_id) as held:
+            began = time.monotonic()
+
+            def ended(ending: str, error: str) -> Awaitable[Execution]:
+                seconds = time.monotonic() - began
+                return self._keep(sandbox, held, replace(draft, ending=ending, error=error, seconds=seconds))
+
+            try:
+                over, outcome = await run(held)
+            except SandboxDiedError as error:
+                execution = await ended(Ending.DIED, error.message)
+                return Done(execution=execution, output="", error=error.message, outcome=None)
+            except (InputError, UsageError, NotFoundError):
+                raise  # the request is wrong, and nothing was run
+            except SkillyardError as error:
+                await ended(FAILED, error.message)
+                raise
+            except asyncio.CancelledError:
+                await ended(CANCELLED, "Whoever asked for it went away.")
+                raise
+            except Exception as error:
+                _log.exception("A run in the sandbox %s failed for no reason of its own.", sandbox_id)
+                await ended(FAILED, "The sandbox did not do as it should.")
+                raise SandboxFaultError(
+                    f"The sandbox {sandbox_id} did not do as it should.",
+                    hint="The server's log says why; the next call may do better.",
+                    details={"sandbox_id": sandbox_id},
+                ) from error
+            execution = await self._keep(sandbox, held, over)
+        return Done(execution=execution, output=over.output, error=over.error, outcome=outcome)
+
+    async def _keep(self, sandbox: Sandbox, held: Held, run: Run) -> Execution:
+        # In a task of its own: what was run is written down even if nobody waits for it any more.
+        async def keep() -> Execution:
+            ACTING.set(None)  # it happened, whatever rights are left
+            return await self._log.add(sandbox, held.session_id, run, touch=held.takes_note(self._running.now))
+
+        return await asyncio.shield(asyncio.create_task(keep()))
+
+
+class Runs:
+    """Python and shell in sandboxes."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    async def python(
+        self,
+        caller: Principal,
+        sandbox_id: str,
+        code: str,
+        wish: Wish | None = None,
+        *,
+        on_output: OnOutput | None = None,
+    ) -> Done[PythonOutcome]:
+        """Run code in the context that lasts as long as the sandbox runs."""
+        require_code(code, "code")
+        wish = wish or Wish()
+
+        async def run(held: Held) -> tuple[Run, PythonOutcome]:
+            outcome = await held.session.python(
+                code, seconds=wish.seconds, secrets=wish.secrets or None, on_output=on_output
+            )
+            over = Run(
+                exec_type=ExecType.PYTHON,
+                code=wish.clean(code),
+                success=outcome.success,
+                ending=outcome.ending.value,
+                exit_code=None,
+                seconds=outcome.seconds,
+                output=storable(outcome.output),
+                error=None if outcome.error is None else storable(outcome.error),
+                truncated=outcome.truncated,
+                said=wish.said,
+            )
+            return over, outcome
+
+        draft = draft_of(ExecType.PYTHON, wish.clean(code), wish)
+        return await self._recorder.recorded(caller, sandbox_id, Ability.PYTHON, draft, run)
+
+    async def shell(
+        self,
+        caller: Principal,
+        sandbox_id: str,
+        command: str,
+        wish: Wish | None = None,
+        *,
+        cwd: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        on_output: OnOutput | None = None,
+    ) -> Done[Outcome]:
+        """Run a command line by the shell of the sandbox, in a folder of the workspace."""
+        require_code(command, "command")
+        wish = wish or Wish()
+        program = Command(
+            argv=("/bin/sh", "-c", command),
+            cwd="." if cwd is None else workspace_path(cwd, field="cwd"),
+            environment=dict(environment or {}),
+            secrets=dict(wish.secrets),
+            timeout=wish.seconds,
+        )
+
+        async def run(held: Held) -> tuple[Run, Outcome]:
+            outcome = await held.session.run(program, on_output=on_output)
+            over = Run(
+                exec_type=ExecType.SHELL,
+                code=wish.clean(command),
+                success=outcome.success,
+                ending=outcome.ending.value,
+                exit_code=outcome.exit_code,
+                seconds=outcome.seconds,
+                output=_text(outcome.stdout),
+                error=_shell_error(outcome, wish),
+                truncated=outcome.truncated,
+                said=wish.said,
+            )
+            return over, outcome
+
+        draft = draft_of(ExecType.SHELL, wish.clean(command), wish)
+        return await self._recorder.recorded(caller, sandbox_id, Ability.SHELL, draft, run)
+
+
+def draft_of(exec_type: ExecType, code: str, wish: Wish) -> Run:
+    return Run(
+        exec_type=exec_type,
+        code=code,
+        success=False,
+        ending=Ending.DIED,
+        exit_code=None,
+        seconds=0.0,
+        output="",
+        error=None,
+        learn=wish.learn,
+        said=wish.said,
+    )
+
+
+def _shell_error(outcome: Outcome, wish: Wish) -> str | None:
+    said = _text(outcome.stderr)
+    remark = {
+        Ending.TIMEOUT: f"It was ended after {wish.seconds:g} s.",
+        Ending.KILLED: "It was ended by a signal, or by a limit of the sandbox.",
+        Ending.DIED: "The sandbox died while it ran.",
+        Ending.EXITED: "",
+    }[outcome.ending]
+    return "\n".join(part for part in (said.rstrip("\n") if remark else said, remark) if part) or None
+
+
+def _text(data: bytes) -> str:
+    return storable(data.decode("utf-8", "replace"))

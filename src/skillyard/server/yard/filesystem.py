@@ -1,0 +1,112 @@
+"""The files of a sandbox."""
+
+from datetime import datetime
+from typing import Annotated, Any, Final, Self
+from urllib.parse import quote
+
+from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+from pydantic import BaseModel, Field
+
+from skillyard.sandbox.session import FileEntry
+from skillyard.sandbox.workspace_paths import workspace_path
+from skillyard.server.api.shapes import Request
+from skillyard.server.yard.caller import Caller, Rooms, failures
+from skillyard.server.yard.sandbox_schemas import StatusResponse
+
+router = APIRouter(
+    prefix="/v1/sandboxes/{sandbox_id}/filesystem", tags=["filesystem"], responses=failures(409, 502, 504)
+)
+PathQuery = Annotated[str, Query(max_length=4096, description="Relative to the workspace.")]
+_DOWNLOAD: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"application/octet-stream": {}}, "description": "The bytes."}
+}
+
+
+class FileReadResponse(BaseModel):
+    content: str
+
+
+class FileWriteRequest(Request):
+    path: str = Field(max_length=4096)
+    content: str
+
+
+class FileUploadResponse(BaseModel):
+    status: str
+    path: str
+    size: int
+
+
+class FileEntryResponse(BaseModel):
+    """A file or folder."""
+
+    name: str
+    path: str
+    is_dir: bool
+    size: int | None
+    modified_at: datetime
+    kind: str
+    executable: bool
+
+    @classmethod
+    def of(cls, entry: FileEntry) -> Self:
+        return cls(
+            name=entry.name,
+            path=entry.path,
+            is_dir=entry.kind == "folder",
+            size=None if entry.kind == "folder" else entry.size,
+            modified_at=entry.modified_at,
+            kind=entry.kind,
+            executable=entry.executable,
+        )
+
+
+class FileListResponse(BaseModel):
+    entries: list[FileEntryResponse]
+
+
+@router.get("/files", summary="Read a text file")
+async def read_file(sandbox_id: str, path: PathQuery, rooms: Rooms, caller: Caller) -> FileReadResponse:
+    return FileReadResponse(content=await rooms.workspace.read_text(caller, sandbox_id, path))
+
+
+@router.put("/files", summary="Write a text file")
+async def write_file(sandbox_id: str, body: FileWriteRequest, rooms: Rooms, caller: Caller) -> StatusResponse:
+    """Write it whole; folders on the way are made."""
+    await rooms.workspace.write(caller, sandbox_id, body.path, body.content.encode())
+    return StatusResponse(status="ok")
+
+
+@router.delete("/files", summary="Delete a file or folder")
+async def delete_file(sandbox_id: str, path: PathQuery, rooms: Rooms, caller: Caller) -> StatusResponse:
+    await rooms.workspace.delete(caller, sandbox_id, path)
+    return StatusResponse(status="ok")
+
+
+@router.get("/directories", summary="List a folder")
+async def list_folder(sandbox_id: str, rooms: Rooms, caller: Caller, path: PathQuery = ".") -> FileListResponse:
+    entries = await rooms.workspace.list(caller, sandbox_id, path)
+    return FileListResponse(entries=[FileEntryResponse.of(entry) for entry in entries])
+
+
+@router.post("/upload", summary="Upload a file")
+async def upload_file(
+    sandbox_id: str,
+    rooms: Rooms,
+    caller: Caller,
+    file: Annotated[UploadFile, File(description="Its bytes.")],
+    path: Annotated[str, Form(max_length=4096, description="Where it goes, relative to the workspace.")],
+) -> FileUploadResponse:
+    """Write any file, as a form with its bytes and its path."""
+    data = await file.read()
+    await rooms.workspace.write(caller, sandbox_id, path, data)
+    return FileUploadResponse(status="ok", path=path, size=len(data))
+
+
+@router.get("/download", summary="Download a file", response_class=Response, responses=_DOWNLOAD)
+async def download_file(sandbox_id: str, path: PathQuery, rooms: Rooms, caller: Caller) -> Response:
+    """Any file as it is."""
+    data = await rooms.workspace.read(caller, sandbox_id, path)
+    name = quote(workspace_path(path).rpartition("/")[2], safe="")
+    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
+    return Response(data, media_type="application/octet-stream", headers=headers)
