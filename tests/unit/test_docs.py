@@ -18,8 +18,8 @@ from skillyard.skill.library import SkillEntry
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
 PAGES_WITH_CODE = ("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/python.md")
-TESTED_ELSEWHERE = {"docs/delivery.md"}
-"""Its code needs a source to install from; the tests of that room bring one."""
+TESTED_ELSEWHERE = {"docs/delivery.md", "docs/shipping.md"}
+"""Their code needs a source to install from, or a sandbox to ship to; the tests of that room bring one."""
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
