@@ -17,7 +17,7 @@ from typing import Any, Final, cast
 from skillyard.sandbox.place import MIB, Limits
 
 LIMITS: Final = Limits(
-    memory_bytes=128 * MIB,
+    memory_bytes=96 * MIB,
     processes=40,
     file_bytes=16 * MIB,
     disk_bytes=16 * MIB,
@@ -137,7 +137,7 @@ async def planted() -> AsyncGenerator[World]:
 def _sleeper(marker: str, secret: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
         [marker, "600"],
-        executable=shutil.which("sleep"),
+        executable=shutil.which("sleep", path=os.defpath),
         env={"PROBE": marker, "PROBE_SECRET": secret},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

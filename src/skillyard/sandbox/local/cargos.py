@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from skillyard.errors import ConflictError, InputError, NotFoundError, UnavailableError
+from skillyard.sandbox.local.processes import SYSTEM
 from skillyard.sandbox.local.uids import Users
 
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
@@ -122,7 +123,7 @@ def _copy(source: Path, target: Workspace) -> None:
     writing = ["tar", "--extract", "--file=-", f"--directory={target.path}", "--preserve-permissions"]
     own = ["--numeric-owner", *(["--same-owner"] if owner else [])]
     with subprocess.Popen(
-        [*reading, "--numeric-owner", *owner, "."], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        [*reading, "--numeric-owner", *owner, "."], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=SYSTEM
     ) as reader:
         writer = _run(*writing, *own, check=False, stdin=reader.stdout)
     # 1: something changed while it was read; it is copied as it was then.
@@ -138,6 +139,7 @@ def _run(*command: str, check: bool = True, stdin: "IO[bytes] | None" = None) ->
         capture_output=True,
         check=False,
         timeout=_COPY_SECONDS,
+        env=SYSTEM,
     )
     if check and done.returncode:
         said = done.stderr.decode(errors="replace").strip()

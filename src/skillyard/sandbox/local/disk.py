@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from skillyard.sandbox.local.processes import descendants, hidden_bytes
+from skillyard.sandbox.local.processes import SYSTEM, descendants, hidden_bytes
 
 _LOOK_SECONDS: Final = 0.1
 """Between looks at the free space, which cost next to nothing."""
@@ -82,7 +82,7 @@ async def _output(*command: str) -> tuple[bytes, bytes]:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={"LC_ALL": "C", "PATH": os.defpath},
+            env=SYSTEM,
         ) as process:
             started.append(process)
             return process.communicate()

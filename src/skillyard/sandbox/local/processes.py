@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+SYSTEM: Final = {"PATH": os.defpath, "LC_ALL": "C"}
+"""The environment of the system's own tools: found where systems keep them, whatever the server was started with."""
 _PROC: Final = Path("/proc")
 
 

@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from skillyard.sandbox.local.processes import SYSTEM
+
 MARK: Final = "SKILLYARD_SANDBOX"
 """The variable that says to which sandbox a process belongs."""
 
@@ -57,7 +59,7 @@ class Runtime:
             os.close(self._lock)
         # What is inside may be deep or closed: the system's tools take it all, and follow no link.
         for command in (["chmod", "-R", "u+rwX"], ["rm", "-rf"]):
-            subprocess.run([*command, "--", str(self.folder)], capture_output=True, check=False)
+            subprocess.run([*command, "--", str(self.folder)], capture_output=True, check=False, env=SYSTEM)
 
 
 def abandoned(parent: Path, keep: Collection[str]) -> Iterator[Runtime]:

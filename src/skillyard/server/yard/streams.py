@@ -25,6 +25,10 @@ from skillyard.server.yard.run_schemas import (
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["runs"], responses=failures(409, 502))
 
+MEDIA_TYPE: Final = "application/x-ndjson"
+_LINES: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {MEDIA_TYPE: {}}, "description": "Lines of JSON, until the run is over."}
+}
 HEARTBEAT: Final = 15.0
 """Seconds of silence after which an empty line says that the run goes on."""
 Result: TypeAlias = dict[str, Any]
@@ -35,7 +39,7 @@ Run: TypeAlias = Callable[[OnOutput], Awaitable[Result]]
 class RunStream(StreamingResponse):
     """The answer while something runs. Whoever goes away ends the run; what fails at once is an ordinary error."""
 
-    media_type = "application/x-ndjson"
+    media_type = MEDIA_TYPE
 
     def __init__(self, run: Run, *, heartbeat: float = HEARTBEAT) -> None:
         super().__init__(_nothing(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
@@ -120,9 +124,7 @@ class _Output:
         return b"".join(_line({"stream": stream, "text": "".join(parts)}) for stream, parts in told)
 
 
-@router.post(
-    "/python/stream", status_code=200, response_class=RunStream, summary="Run Python, and follow what it prints"
-)
+@router.post("/python/stream", responses=_LINES, summary="Run Python, and follow what it prints")
 async def stream_python(sandbox_id: str, body: PythonExecRequest, rooms: Rooms, caller: Caller) -> RunStream:
     """As `python/exec`, with each piece of output as it comes.
 
@@ -137,9 +139,7 @@ async def stream_python(sandbox_id: str, body: PythonExecRequest, rooms: Rooms, 
     return RunStream(run)
 
 
-@router.post(
-    "/shell/stream", status_code=200, response_class=RunStream, summary="Run a shell command, and follow its output"
-)
+@router.post("/shell/stream", responses=_LINES, summary="Run a shell command, and follow its output")
 async def stream_shell(sandbox_id: str, body: ShellExecRequest, rooms: Rooms, caller: Caller) -> RunStream:
     """As `shell/exec`, with each piece of output as it comes; lines as of `python/stream`, also for `stderr`."""
 
