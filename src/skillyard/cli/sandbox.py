@@ -147,7 +147,7 @@ def show(sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answe
         "cargo": one["cargo_id"],
         "labels": _pairs(one["labels"]),
         "made": f"{one['created_at']} ({ago(now, one['created_at'])} ago)",
-        "ends": _end(now, one["expires_at"]),
+        "ttl": _end(now, one["expires_at"]),
         "idle": _idle(now, one),
         "skills": f"delivered {one['skills_injected_at']}" if one["skills_injected_at"] else "",
         "not delivered": one["injection_error"],

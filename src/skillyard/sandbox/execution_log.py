@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Select, and_, bindparam, func, select, update
+from sqlalchemy import Select, and_, bindparam, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.blobs.claims import put_and_claim
@@ -25,6 +25,7 @@ from skillyard.sandbox.executions import (
     kept,
     storable,
     tag_list,
+    tidy_tags,
 )
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, ExecutionNoteRow, ExecutionRow, SandboxRow, TraceRow
@@ -116,7 +117,7 @@ class ExecutionLog:
             note.description = note.description if said.description is None else _clean(said.description)
             note.notes = note.notes if said.notes is None else _clean(said.notes)
             if said.tags is not None:
-                note.tags = _clean(said.tags)
+                note.tags = tidy_tags(_clean(said.tags))
                 note.tag_list = tag_list(note.tags)
             note.updated_at = self._clock()
         return execution_of(row, note)
@@ -175,12 +176,13 @@ class ExecutionLog:
         }
         notes: list[dict[str, Any]] = []
         if run.said.anything or run.learn:
+            tags = tidy_tags(_clean(run.said.tags))
             notes.append(
                 {
                     "execution_id": execution_id,
                     "description": _clean(run.said.description),
-                    "tags": _clean(run.said.tags),
-                    "tag_list": tag_list(_clean(run.said.tags)),
+                    "tags": tags,
+                    "tag_list": tag_list(tags),
                     "notes": _clean(run.said.notes),
                     "learn_status": PENDING if run.learn else None,
                     "learn_error": None,
@@ -211,8 +213,9 @@ def _asked(sandbox_id: str, asked: Asked) -> Select[ExecutionRow, ExecutionNoteR
         query = query.where(ExecutionRow.exec_type == asked.exec_type.value)
     if asked.success_only:
         query = query.where(ExecutionRow.success.is_(True))
-    for tag in asked.tags:
-        query = query.where(ExecutionNoteRow.tag_list.contains(f",{tag},", autoescape=True))
+    if asked.tags:
+        found = [ExecutionNoteRow.tag_list.contains(f",{tag},", autoescape=True) for tag in asked.tags]
+        query = query.where(or_(*found))
     for column, wanted in (
         (ExecutionNoteRow.notes, asked.has_notes),
         (ExecutionNoteRow.description, asked.has_description),

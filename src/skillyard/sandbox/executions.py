@@ -104,7 +104,7 @@ class Asked:
     exec_type: ExecType | None = None
     success_only: bool = False
     tags: Sequence[str] = ()
-    """All of them must be there."""
+    """One of them must be there."""
     has_notes: bool = False
     has_description: bool = False
     limit: int = 100
@@ -151,6 +151,11 @@ def trace_ref(trace_id: str | None) -> str | None:
 def tags_in(text: str | None) -> list[str]:
     """The tags in a text that separates them by commas."""
     return [tag.strip() for tag in (text or "").split(",") if tag.strip()]
+
+
+def tidy_tags(text: str | None) -> str | None:
+    """Tags as they are told: each once, in order; None if there is none."""
+    return ",".join(sorted(set(tags_in(text)))) or None
 
 
 def tag_list(text: str | None) -> str:

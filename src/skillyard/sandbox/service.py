@@ -1,8 +1,8 @@
 """Sandboxes: made, found, kept alive, stopped and deleted, each by its owner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
@@ -140,7 +140,7 @@ class Sandboxes:
             dead = frozenset[str]() if self._is_here(row) else frozenset({host.id})
         else:
             dead = await host.dead_among([row.holder])
-        return sandbox_of(row, now=self._clock(), dead=dead)
+        return self._told(row, now=self._clock(), dead=dead)
 
     async def page(
         self, caller: Principal, *, status: Status | None = None, limit: int = 50, cursor: str | None = None
@@ -156,7 +156,7 @@ class Sandboxes:
         async with self._database.read() as session:
             rows = await sandbox_rows(session, _owner(caller), only=only, before=before, limit=limit + 1)
         more = cursor_of(rows[limit - 1].created_at, rows[limit - 1].id) if len(rows) > limit else None
-        return SandboxPage(sandboxes=[sandbox_of(row, now=now, dead=dead) for row in rows[:limit]], next=more)
+        return SandboxPage(sandboxes=[self._told(row, now=now, dead=dead) for row in rows[:limit]], next=more)
 
     async def extend(self, caller: Principal, sandbox_id: str, seconds: int) -> Sandbox:
         """Move the end of a sandbox. Writers take turns, so that of two who do so at once neither is lost."""
@@ -268,6 +268,14 @@ class Sandboxes:
                 update(row).where(mine == sandbox_id, row.deleted_at.is_(None)).values(deleted_at=now),
                 execution_options=UNSEEN,
             )
+
+    def _told(self, row: SandboxRow, *, now: datetime, dead: Collection[str]) -> Sandbox:
+        """A row as a value; of one that runs here, uses that are not written down yet count as well."""
+        sandbox, held = sandbox_of(row, now=now, dead=dead), self._running.here(row.id)
+        if held is None or sandbox.idle_expires_at is None or held.active_at <= row.active_at:
+            return sandbox
+        idle = idle_end(held.active_at, row.idle_ttl)
+        return replace(sandbox, active_at=held.active_at, idle_expires_at=idle)
 
     def _is_here(self, row: SandboxRow) -> bool:
         return row.state == State.STARTING or self._running.here(row.id) is not None

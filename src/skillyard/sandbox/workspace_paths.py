@@ -9,7 +9,14 @@ Reason: TypeAlias = Literal["empty_path", "null_byte", "absolute_path", "path_tr
 
 
 def workspace_path(text: str, *, field: str = "path") -> str:
-    """The shortest spelling of a path below the workspace, `.` for itself; its own full name is understood, too.
+    """A path below the workspace as `relative_path` has it; the full name of the workspace is understood, too."""
+    if text == WORKSPACE or text.startswith(f"{WORKSPACE}/"):
+        return relative_path(text.removeprefix(WORKSPACE).lstrip("/") or ".", field=field)
+    return relative_path(text, field=field)
+
+
+def relative_path(text: str, *, field: str = "path") -> str:
+    """The shortest spelling of a path relative to the workspace, `.` for itself.
 
     Whether a link leads out of the workspace is for whoever opens the path: this is about the words.
     """
@@ -17,13 +24,10 @@ def workspace_path(text: str, *, field: str = "path") -> str:
         raise _refused(text, field, "empty_path", "is empty")
     if "\0" in text:
         raise _refused(text, field, "null_byte", "holds a zero byte")
-    relative = text
-    if text == WORKSPACE or text.startswith(f"{WORKSPACE}/"):
-        relative = text.removeprefix(WORKSPACE).lstrip("/")
-    elif text.startswith("/"):
+    if text.startswith("/"):
         raise _refused(text, field, "absolute_path", "is absolute")
     parts: list[str] = []
-    for part in relative.split("/"):
+    for part in text.split("/"):
         if part == "..":
             if not parts:
                 raise _refused(text, field, "path_traversal", "leads out of the workspace")

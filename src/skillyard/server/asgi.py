@@ -4,8 +4,8 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
-from skillyard.errors import SkillyardError, TooManyRequestsError, UnauthenticatedError
-from skillyard.server.yard.errors import speaks_yard, yard_body, yard_status
+from skillyard.errors import InputError, SkillyardError, TooManyRequestsError, UnauthenticatedError
+from skillyard.server.yard.errors import of_path, speaks_yard, yard_body, yard_status
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -69,8 +69,9 @@ async def refuse(
         return
     body = error_body(error.as_public_dict())
     if speaks_yard(scope["path"]):
+        error = of_path(error, scope["path"])
         body = encoded(yard_body(error, state_of(scope).get(REQUEST_ID, "")))
-        status = status or yard_status(error)
+        status = yard_status(error) if status in {None, InputError.http_status} else status
     own = ((name.lower().encode(), value.encode()) for name, value in error_headers(error).items())
     headers = [
         (b"content-type", b"application/json"),

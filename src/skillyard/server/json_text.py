@@ -15,6 +15,7 @@ MAX_VALUES: Final = 100_000
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _APART_FROM: Final = 64 * 1024
 """Bodies of this size are looked through beside the event loop."""
+_ZERO_BYTE: Final = "holds a zero byte (\\u0000)"
 _TEXT_OR_COMMA: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\Z)|,', re.DOTALL)
 
 
@@ -118,7 +119,7 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 -- any J
 def _value_problem(value: object) -> str:
     if isinstance(value, str):
         if "\0" in value:
-            return "holds a zero byte (\\u0000)"
+            return _ZERO_BYTE
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -133,7 +134,7 @@ def _unfit(path: tuple[str, ...], problem: str) -> InputError:
     return InputError(
         f"The field {field!r} {problem}.",
         hint="Remove it; bytes that are no text go into content_base64.",
-        details={"field": field},
+        details={"field": field, **({"reason": "null_byte"} if problem == _ZERO_BYTE else {})},
     )
 
 

@@ -167,7 +167,9 @@ def _target_problem(scope: Scope) -> _Refusal | None:
         )
     if "\0" in scope["path"] or b"%00" in query:
         return 422, InputError(
-            "The path or query holds a zero byte (%00).", hint="Leave it out.", details={"field": "query"}
+            "The path or query holds a zero byte (%00).",
+            hint="Leave it out.",
+            details={"field": "query", "reason": "null_byte"},
         )
     return None
 

@@ -97,7 +97,7 @@ async def test_a_step_that_fails_ends_the_row_unless_it_is_to_go_on(world, here,
     assert (ended.execution.success, ended.error) == (False, "There is no such element.")
     went_on = await here.browsing.batch(world.editor, made.id, commands, stop_on_error=False)
     assert [step.exit_code for step in went_on.outcome.steps] == [1, 0]
-    assert (went_on.outcome.success, went_on.outcome.completed) == (False, 1)
+    assert (went_on.outcome.success, went_on.outcome.completed) == (False, 2)
 
 
 async def test_a_step_that_nobody_understands_fails_like_any_other(world, here, page, made):

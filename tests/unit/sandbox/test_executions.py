@@ -4,7 +4,7 @@ import pytest
 
 from skillyard.errors import InputError
 from skillyard.sandbox.cursors import cursor_of, read_cursor
-from skillyard.sandbox.executions import MAX_KEPT, kept, storable, tag_list, tags_in
+from skillyard.sandbox.executions import MAX_KEPT, kept, storable, tag_list, tags_in, tidy_tags
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.profiles import PROFILES, limits_of, profile_named
 
@@ -31,6 +31,11 @@ def test_tags_are_found_whole():
     assert tags_in(" a, b ,,c ") == ["a", "b", "c"]
     assert tag_list("a, b") == ",a,b,"
     assert tag_list(None) == ","
+
+
+def test_tags_are_told_each_once_and_in_order():
+    assert tidy_tags(" b, a ,,b ") == "a,b"
+    assert (tidy_tags(" , "), tidy_tags(None)) == (None, None)
 
 
 def test_a_cursor_leads_back_to_its_place():

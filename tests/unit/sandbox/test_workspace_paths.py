@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InvalidPathError
-from skillyard.sandbox.workspace_paths import workspace_path
+from skillyard.sandbox.workspace_paths import relative_path, workspace_path
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,14 @@ def test_what_leads_out_is_refused_with_the_reason(given, reason):
     assert caught.value.details["reason"] == reason
     assert caught.value.details["field"] == "cwd"
     assert "cwd" in caught.value.message
+
+
+@pytest.mark.parametrize("given", ["/workspace", "/workspace/a", "/a"])
+def test_a_relative_path_is_not_absolute(given):
+    assert relative_path("a/../b") == "b"
+    with pytest.raises(InvalidPathError) as caught:
+        relative_path(given)
+    assert caught.value.details["reason"] == "absolute_path"
 
 
 @given(st.text(alphabet="./a\\b ", max_size=20))

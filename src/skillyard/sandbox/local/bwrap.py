@@ -17,7 +17,7 @@ from skillyard.sandbox.link.guest_files import guest_argv, guest_zip
 from skillyard.sandbox.local.browser_parts import BrowserParts
 from skillyard.sandbox.local.bwrap_options import GUEST, Bind, Contents, bwrap_options
 from skillyard.sandbox.local.cgroups import Cgroups
-from skillyard.sandbox.local.inside import INNER_UID, Python, environment, small_etc
+from skillyard.sandbox.local.inside import INNER_UID, PATH, Python, environment, small_etc
 from skillyard.sandbox.local.launch import STAGE, Descriptors, Launch, Stage, launch
 from skillyard.sandbox.local.local_backend import LocalBackend, MakeProxy, Surroundings
 from skillyard.sandbox.local.seccomp import NAMESPACED, assemble
@@ -32,6 +32,8 @@ _INSTALL: Final = "apt-get install bubblewrap"
 _RESTRICTED: Final = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 _SWITCHED_OFF: Final = Path("/proc/sys/kernel/unprivileged_userns_clone")
 _MOST: Final = Path("/proc/sys/user/max_user_namespaces")
+_TOOLS: Final = "/opt/skillyard/bin"
+"""Where Python is found first, so that a command has the same as the context that lasts."""
 _OWN: Final = (WORKSPACE, "/proc", "/dev", "/sys", "/etc", "/usr", "/opt/skillyard", "/tmp", "/run")  # noqa: S108
 """Where nothing can be mounted: these are what makes a sandbox."""
 
@@ -134,7 +136,12 @@ class BwrapBackend(LocalBackend):
                 path: descriptors.add(text.encode() if isinstance(text, str) else text)
                 for path, text in {**small_etc(INNER_UID), GUEST: guest_zip()}.items()
             },
-            environment=environment(WORKSPACE, "/tmp", surroundings.environment | self._browser_variables()),  # noqa: S108
+            links={f"{_TOOLS}/{name}": str(self._python.executable) for name in ("python", "python3")},
+            environment=environment(
+                WORKSPACE,
+                "/tmp",  # noqa: S108 -- inside
+                {"PATH": f"{_TOOLS}:{PATH}"} | surroundings.environment | self._browser_variables(),
+            ),
             limits=place.limits,
             seccomp=descriptors.add(_filter()),
         )

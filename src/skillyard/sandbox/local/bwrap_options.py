@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +44,8 @@ class Contents:
     binds: Sequence[Bind] = ()
     files: Mapping[str, int]
     """Paths of small files inside, and the descriptors with their contents."""
+    links: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Paths inside, and where each leads."""
     environment: Mapping[str, str]
     limits: Limits
     seccomp: int
@@ -103,3 +105,5 @@ def _files(contents: Contents) -> Iterator[str]:
     yield from ("--bind", contents.workspace, WORKSPACE)
     for bind in contents.binds:
         yield from ("--bind" if bind.writable else "--ro-bind", bind.source, bind.target)
+    for path, target in contents.links.items():
+        yield from ("--symlink", target, path)

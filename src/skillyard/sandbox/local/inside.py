@@ -28,7 +28,7 @@ CONFIGURATION: Final = (
 """What programs look up that tells nothing about the people of the machine."""
 USER: Final = "sandbox"
 INNER_UID: Final = 1000
-_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _SYSTEM_PYTHON: Final = Path("/usr/bin/python3")
 
 
@@ -68,7 +68,7 @@ def small_etc(uid: int) -> Mapping[str, str]:
 def environment(workspace: str, temporary: str, more: Mapping[str, str]) -> dict[str, str]:
     """The variables inside: nothing of the server's, what the sandbox was given last."""
     return {
-        "PATH": _PATH,
+        "PATH": PATH,
         "HOME": workspace,
         "WORKSPACE": workspace,
         "PWD": workspace,

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from skillyard.app.sandboxes import SandboxRooms
 from skillyard.server.api.caller import Caller, principal_of, yard_of
 
-__all__ = ["Caller", "Rooms", "failures", "principal_of"]
+__all__ = ["Body", "Caller", "Rooms", "failures", "principal_of"]
 
 
 async def rooms_of(request: Request) -> SandboxRooms:
@@ -16,6 +16,10 @@ async def rooms_of(request: Request) -> SandboxRooms:
 
 
 Rooms = Annotated[SandboxRooms, Depends(rooms_of)]
+
+
+class Body(BaseModel):
+    """A body: what it holds beyond the fields is ignored, as clients of the control plane are used to."""
 
 
 class ErrorDetail(BaseModel):

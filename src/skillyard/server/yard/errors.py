@@ -26,6 +26,7 @@ from skillyard.errors import (
 )
 
 PREFIX: Final = "/v1/"
+_FILES: Final = "/filesystem/"
 VALIDATION: Final = "validation_error"
 CODES: Final[tuple[tuple[type[SkillyardError], int, str], ...]] = (
     (UnauthenticatedError, 401, "unauthorized"),
@@ -55,6 +56,16 @@ _INTERNAL: Final = (500, "internal_error")
 def speaks_yard(path: str) -> bool:
     """Whether those who ask there read errors of this shape."""
     return path.startswith(PREFIX)
+
+
+def of_path(error: SkillyardError, target: str) -> SkillyardError:
+    """What is refused before any route is asked, as an invalid path where it was to name a file."""
+    field = error.details.get("field")
+    if field == "query" and _FILES in target:
+        field = "path"
+    if error.details.get("reason") != "null_byte" or field not in {"path", "cwd"}:
+        return error
+    return InvalidPathError(error.message, hint=error.hint, details={**error.details, "field": field})
 
 
 def yard_status(error: SkillyardError) -> int:

@@ -9,8 +9,7 @@ from pydantic import BaseModel, Field
 from skillyard.identity.principals import Scope
 from skillyard.sandbox.execution_log import MAX_PAGE
 from skillyard.sandbox.executions import Asked, ExecType, Execution, Said, tags_in
-from skillyard.server.api.shapes import Request
-from skillyard.server.yard.caller import Caller, Rooms, failures
+from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.run_schemas import Note
 
 router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/history", tags=["executions"], responses=failures())
@@ -73,7 +72,7 @@ class ExecutionHistoryResponse(BaseModel):
     total: int
 
 
-class AnnotateExecutionRequest(Request):
+class AnnotateExecutionRequest(Body):
     """What is left out, or null, stays as it is."""
 
     description: Note | None = None
@@ -88,7 +87,7 @@ class HistoryQuery(BaseModel):
     success_only: bool = False
     limit: int = Field(default=100, ge=1, le=MAX_PAGE)
     offset: int = Field(default=0, ge=0, le=2**31 - 1)
-    tags: str | None = Field(default=None, max_length=1000, description="All of these, separated by commas.")
+    tags: str | None = Field(default=None, max_length=1000, description="One of these, separated by commas.")
     has_notes: bool = False
     has_description: bool = False
 

@@ -1,22 +1,30 @@
 """The files of a sandbox."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Form, Query, Response, UploadFile
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from skillyard.sandbox.session import FileEntry
-from skillyard.sandbox.workspace_paths import workspace_path
-from skillyard.server.api.shapes import Request
-from skillyard.server.yard.caller import Caller, Rooms, failures
+from skillyard.sandbox.workspace_paths import relative_path
+from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import StatusResponse
 
 router = APIRouter(
     prefix="/v1/sandboxes/{sandbox_id}/filesystem", tags=["filesystem"], responses=failures(409, 502, 504)
 )
-PathQuery = Annotated[str, Query(max_length=4096, description="Relative to the workspace.")]
+
+
+def _checked(path: str) -> str:
+    relative_path(path)
+    return path
+
+
+WorkspacePath = Annotated[str, AfterValidator(_checked)]
+PathQuery = Annotated[WorkspacePath, Query(max_length=4096, description="Relative to the workspace.")]
 _DOWNLOAD: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/octet-stream": {}}, "description": "The bytes."}
 }
@@ -26,8 +34,8 @@ class FileReadResponse(BaseModel):
     content: str
 
 
-class FileWriteRequest(Request):
-    path: str = Field(max_length=4096)
+class FileWriteRequest(Body):
+    path: WorkspacePath = Field(max_length=4096)
     content: str
 
 
@@ -95,7 +103,7 @@ async def upload_file(
     rooms: Rooms,
     caller: Caller,
     file: Annotated[UploadFile, File(description="Its bytes.")],
-    path: Annotated[str, Form(max_length=4096, description="Where it goes, relative to the workspace.")],
+    path: Annotated[WorkspacePath, Form(max_length=4096, description="Where it goes, relative to the workspace.")],
 ) -> FileUploadResponse:
     """Write any file, as a form with its bytes and its path."""
     data = await file.read()
@@ -107,6 +115,12 @@ async def upload_file(
 async def download_file(sandbox_id: str, path: PathQuery, rooms: Rooms, caller: Caller) -> Response:
     """Any file as it is."""
     data = await rooms.workspace.read(caller, sandbox_id, path)
-    name = quote(workspace_path(path).rpartition("/")[2], safe="")
-    headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
+    headers = {"Content-Disposition": _attachment(relative_path(path)), "Cache-Control": "no-store"}
     return Response(data, media_type="application/octet-stream", headers=headers)
+
+
+def _attachment(path: str) -> str:
+    """The name of a file for those who read it plain, and for those who read it whole."""
+    name = path.rpartition("/")[2]
+    plain = re.sub(r'[^ -~]|["\\%]', "_", name)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"

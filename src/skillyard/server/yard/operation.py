@@ -7,16 +7,17 @@ from pydantic import BaseModel, Field
 
 from skillyard.sandbox.profiles import PROFILES
 from skillyard.sandbox.sweep import SWEEP_SECONDS, Sweeping, Swept
-from skillyard.server.api.shapes import Request
-from skillyard.server.yard.caller import Caller, Rooms, failures
+from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import ProfileListResponse, ProfileResponse, StatusResponse
 
 router = APIRouter(prefix="/v1", tags=["operation"], responses=failures())
 health_router = APIRouter(tags=["about"])
 
 
-class GCRunRequest(Request):
-    tasks: list[str] | None = Field(default=None, max_length=20, description="Only these; without it, all.")
+class GCRunRequest(Body):
+    tasks: list[str] | None = Field(
+        default=None, max_length=20, description="Only these; without it, all. Unknown ones are ignored."
+    )
 
 
 class GCTaskResult(BaseModel):
@@ -76,7 +77,9 @@ async def list_profiles(
 async def run_sweep(rooms: Rooms, caller: Caller, body: GCRunRequest | None = None) -> GCRunResponse:
     """Take away what is over, and wait for that; for administrators."""
     caller.require_admin()
-    return GCRunResponse.of(await rooms.sweep.run(body.tasks if body else None))
+    wanted = body.tasks if body else None
+    tasks = None if wanted is None else [task for task in rooms.sweep.tasks if task in wanted]
+    return GCRunResponse.of(await rooms.sweep.run(tasks))
 
 
 @router.get("/admin/gc/status", summary="How the sweep goes")

@@ -2,20 +2,22 @@
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
 from skillyard.sandbox.browsing import MAX_STEPS, Browsed, StepDone
 from skillyard.sandbox.executions import MAX_CODE, MAX_NOTE, Said
 from skillyard.sandbox.runs import Done, Wish
 from skillyard.sandbox.session import Outcome, PythonOutcome
-from skillyard.server.api.shapes import Request
+from skillyard.sandbox.workspace_paths import relative_path
+from skillyard.server.yard.caller import Body
 
 Code = Annotated[str, StringConstraints(max_length=MAX_CODE)]
 Note = Annotated[str, StringConstraints(max_length=MAX_NOTE)]
 Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Folder = Annotated[str, AfterValidator(lambda path: relative_path(path, field="cwd"))]
 
 
-class _Run(Request):
+class _Run(Body):
     timeout: int
     description: Note | None = None
     tags: Note | None = Field(default=None, description="Separated by commas.")
@@ -38,7 +40,7 @@ class PythonExecRequest(_Run):
 class ShellExecRequest(_Run):
     command: Code
     timeout: int = Field(default=30, ge=1, le=300)
-    cwd: str | None = Field(default=None, max_length=4096, description="Relative to the workspace.")
+    cwd: Folder | None = Field(default=None, max_length=4096, description="Relative to the workspace.")
     env: dict[Variable, str] = Field(default_factory=dict[str, str], description="Further variables.")
     include_code: bool = False
 
@@ -119,7 +121,7 @@ class BrowserExecResponse(BaseModel):
     trace_ref: str | None = None
 
     @classmethod
-    def of(cls, done: Done[Browsed]) -> Self:
+    def of(cls, done: Done[Browsed], *, trace: bool) -> Self:
         return cls(
             success=done.execution.success,
             output=done.output,
@@ -127,7 +129,7 @@ class BrowserExecResponse(BaseModel):
             exit_code=done.execution.exit_code,
             execution_id=done.execution.id,
             execution_time_ms=done.execution.milliseconds,
-            trace_ref=done.execution.trace_ref,
+            trace_ref=done.execution.trace_ref if trace else None,
         )
 
 
@@ -162,7 +164,7 @@ class BrowserBatchExecResponse(BaseModel):
     trace_ref: str | None = None
 
     @classmethod
-    def of(cls, done: Done[Browsed], *, total: int) -> Self:
+    def of(cls, done: Done[Browsed], *, total: int, trace: bool) -> Self:
         return cls(
             results=[BrowserBatchStepResult.of(step) for step in (done.outcome.steps if done.outcome else ())],
             total_steps=total,
@@ -171,7 +173,7 @@ class BrowserBatchExecResponse(BaseModel):
             duration_ms=done.execution.milliseconds,
             execution_id=done.execution.id,
             execution_time_ms=done.execution.milliseconds,
-            trace_ref=done.execution.trace_ref,
+            trace_ref=done.execution.trace_ref if trace else None,
         )
 
 

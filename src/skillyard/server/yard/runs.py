@@ -37,7 +37,7 @@ async def exec_browser(sandbox_id: str, body: BrowserExecRequest, rooms: Rooms, 
     """Take one step, such as `open https://example.org`, `snapshot -i` or `click @e2`."""
     wish = body.wish(learn=body.learn)
     done = await rooms.browsing.step(caller, sandbox_id, body.cmd, wish, trace=body.include_trace)
-    return BrowserExecResponse.of(done)
+    return BrowserExecResponse.of(done, trace=body.include_trace)
 
 
 @router.post("/browser/exec_batch", summary="Take several steps in the browser")
@@ -53,7 +53,7 @@ async def exec_browser_batch(
         stop_on_error=body.stop_on_error,
         trace=body.include_trace,
     )
-    return BrowserBatchExecResponse.of(done, total=len(body.commands))
+    return BrowserBatchExecResponse.of(done, total=len(body.commands), trace=body.include_trace)
 
 
 @router.get("/browser/traces/{trace_ref}", summary="Read what a run of the browser left")

@@ -12,10 +12,10 @@ from skillyard.sandbox.place import MIB
 from skillyard.sandbox.profiles import DEFAULT_PROFILE, MAX_SIZE_MB, Profile
 from skillyard.sandbox.sandboxes import MAX_SECONDS, Sandbox, SandboxSpec, Status, stored_limits
 from skillyard.sandbox.session import Stats
-from skillyard.server.api.shapes import Request
+from skillyard.server.yard.caller import Body
 
 
-class CreateSandboxRequest(Request):
+class CreateSandboxRequest(Body):
     profile: str = Field(default=DEFAULT_PROFILE, max_length=64)
     cargo_id: str | None = Field(default=None, max_length=64, description="A cargo of yours; without it, a new one.")
     ttl: int | None = Field(default=None, ge=0, le=MAX_SECONDS, description="Seconds that it lives; 0 sets no end.")
@@ -53,7 +53,7 @@ class CreateSandboxRequest(Request):
         )
 
 
-class ExtendTTLRequest(Request):
+class ExtendTTLRequest(Body):
     extend_by: int = Field(ge=1, le=MAX_SECONDS, description="Seconds.")
 
 
@@ -147,7 +147,7 @@ class StatsResponse(BaseModel):
         )
 
 
-class CreateCargoRequest(Request):
+class CreateCargoRequest(Body):
     size_limit_mb: int | None = Field(default=None, ge=1, le=MAX_SIZE_MB)
 
 

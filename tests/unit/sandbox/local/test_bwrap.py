@@ -1,3 +1,4 @@
+import os
 import shutil
 
 import pytest
@@ -10,6 +11,7 @@ from skillyard.sandbox.local.bwrap_options import Bind, Contents, bwrap_options
 from skillyard.sandbox.local.cgroups import Cgroups
 from skillyard.sandbox.local.uids import DEFAULT_UIDS, Users
 from skillyard.sandbox.place import Limits, Mount, Place
+from skillyard.sandbox.session import Command
 
 pytestmark = pytest.mark.anyio
 
@@ -60,6 +62,20 @@ def test_of_the_hosts_etc_only_named_files_are_seen():
     seen = {words[at + 1] for at, word in enumerate(words) if word.startswith(("--ro-bind", "--bind"))}
     assert "/etc" not in seen
     assert not {path for path in seen if "shadow" in path or path.endswith(("passwd", "group", "hosts"))}
+
+
+async def test_a_command_finds_the_python_of_the_context_by_either_name(backend):
+    offered = await backend.capabilities()
+    if not offered.available and os.environ.get("CI") != "true":
+        pytest.skip(offered.reason)
+    session = await backend.start(Place(sandbox_id="s", cargo_id="c"))
+    try:
+        told = await session.python("import sys; sys.version")
+        for name in ("python", "python3"):
+            done = await session.run(Command(argv=[name, "-c", "import sys; print(repr(sys.version))"]))
+            assert done.stdout.decode() == f"{told.output.strip()}\n"
+    finally:
+        await session.close()
 
 
 @pytest.mark.parametrize(

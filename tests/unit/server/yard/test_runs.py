@@ -85,7 +85,7 @@ def test_text_files_are_written_read_listed_and_deleted(ana, sandbox):
     ana.fails("GET", files, "validation_error", 400)
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x", ""])
+@pytest.mark.parametrize("path", ["/etc/passwd", "/workspace/x", "../x", "a/../../x", "", "a\0b"])
 def test_a_path_out_of_the_workspace_is_invalid(ana, sandbox, path):
     files = f"{sandbox}/filesystem"
     ana.fails("GET", f"{files}/files", "invalid_path", 400, params={"path": path})
@@ -93,6 +93,8 @@ def test_a_path_out_of_the_workspace_is_invalid(ana, sandbox, path):
     ana.fails("DELETE", f"{files}/files", "invalid_path", 400, params={"path": path})
     ana.fails("GET", f"{files}/directories", "invalid_path", 400, params={"path": path})
     ana.fails("GET", f"{files}/download", "invalid_path", 400, params={"path": path})
+    error = ana.fails("POST", f"{sandbox}/shell/exec", "invalid_path", 400, json={"command": "ls", "cwd": path})
+    assert error["details"]["field"] == "cwd"
     if path:
         form = {"files": {"file": ("x", b"evil")}, "data": {"path": path}}
         ana.fails("POST", f"{files}/upload", "invalid_path", 400, **form)
@@ -110,7 +112,8 @@ def test_any_file_is_uploaded_and_downloaded_as_it_is(ana, sandbox):
     assert sent == {"status": "ok", "path": "deep/er/ü.bin", "size": len(data)}
     got = ana.request("GET", f"{sandbox}/filesystem/download", 200, params={"path": "deep/er/ü.bin"})
     assert got.content == data
-    assert "filename*=UTF-8''%C3%BC.bin" in got.headers["content-disposition"]
+    disposition = "attachment; filename=\"_.bin\"; filename*=UTF-8''%C3%BC.bin"
+    assert got.headers["content-disposition"] == disposition
     ana.fails("GET", f"{sandbox}/filesystem/download", "file_not_found", 404, params={"path": "none"})
     ana.fails("GET", f"{sandbox}/filesystem/files", "validation_error", 400, params={"path": "deep/er/ü.bin"})
 
@@ -123,12 +126,15 @@ def test_the_history_tells_filters_and_takes_remarks(ana, sandbox):
     assert [entry["id"] for entry in history["entries"]] == [two["execution_id"], one["execution_id"]]
     entry = history["entries"][1]
     assert (entry["exec_type"], entry["code"], entry["success"]) == ("python", "1", True)
-    assert (entry["description"], entry["tags"], entry["notes"]) == ("first", "etl,demo", None)
+    assert (entry["description"], entry["tags"], entry["notes"]) == ("first", "demo,etl", None)
     assert (entry["payload_ref"], entry["learn_enabled"], entry["learn_status"]) == (None, False, None)
     assert (entry["network"], entry["ending"]) == ([], "exited")
     assert all(skill["digest"].startswith("sha256:") for skill in entry["skills"])
     assert entry["session_id"].startswith("sess-")
     assert ana.get(f"{sandbox}/history", params={"tags": "demo"})["total"] == 1
+    assert ana.get(f"{sandbox}/history", params={"tags": "other,etl"})["total"] == 1
+    assert ana.get(f"{sandbox}/history", params={"tags": "other"})["total"] == 0
+    ana.fails("GET", f"{sandbox}/history", "validation_error", 400, params={"tags": "a\0b"})
     assert ana.get(f"{sandbox}/history", params={"success_only": True})["total"] == 1
     assert ana.get(f"{sandbox}/history", params={"exec_type": "shell"})["total"] == 1
     assert ana.get(f"{sandbox}/history/last")["id"] == two["execution_id"]
@@ -137,7 +143,7 @@ def test_the_history_tells_filters_and_takes_remarks(ana, sandbox):
     ana.fails("GET", f"{sandbox}/history", "validation_error", 400, params={"exec_type": "dance"})
     ana.fails("GET", f"{sandbox}/history/exec-none", "not_found", 404)
     said = ana.patch(f"{sandbox}/history/{one['execution_id']}", {"notes": "reuse", "description": None})
-    assert (said["description"], said["notes"], said["tags"]) == ("first", "reuse", "etl,demo")
+    assert (said["description"], said["notes"], said["tags"]) == ("first", "reuse", "demo,etl")
     assert ana.get(f"{sandbox}/history", params={"has_notes": True})["total"] == 1
     assert ana.get(f"{sandbox}/history/{one['execution_id']}") == said
 

@@ -43,13 +43,22 @@ def test_what_is_ours_can_be_asked_for_too(ana):
         {"limits": {"speed": 3}},
         {"isolation": ["walls"]},
         {"isolation": "moat"},
-        {"networks": "none"},
     ],
 )
 def test_a_wrong_wish_is_a_validation_error(ana, body):
     error = ana.fails("POST", "sandboxes", "validation_error", 400, json=body)
     assert error["message"]
     assert ana.get("sandboxes")["items"] == []
+
+
+def test_what_nobody_knows_is_ignored(ana):
+    made = ana.sandbox(ttl=60, colour="red", metadata={"a": 1})
+    sandbox = f"sandboxes/{made['id']}"
+    ana.post(f"{sandbox}/extend_ttl", {"extend_by": 1, "why": "more to do"})
+    done = ana.post(f"{sandbox}/python/exec", {"code": "1", "silent": True})
+    ana.patch(f"{sandbox}/history/{done['execution_id']}", {"notes": "n", "stars": 5})
+    ana.put(f"{sandbox}/filesystem/files", {"path": "a", "content": "1", "mode": "0644"})
+    ana.post("cargos", {"name": "mine"}, 201)
 
 
 def test_a_barrier_that_cannot_be_enforced_is_refused(ana):
@@ -73,6 +82,16 @@ def test_a_life_from_making_to_deleting(ana):
     ana.fails("GET", sandbox, "not_found", 404)
     ana.fails("DELETE", sandbox, "not_found", 404)
     ana.fails("POST", f"{sandbox}/stop", "not_found", 404)
+
+
+def test_every_call_moves_the_end_of_idleness(ana):
+    sandbox = f"sandboxes/{ana.sandbox(idle_ttl=60)['id']}"
+    ends = []
+    for _ in range(3):
+        ana.post(f"{sandbox}/python/exec", {"code": "1"})
+        ends.append(ana.get(sandbox)["idle_expires_at"])
+    assert ends == sorted(set(ends))
+    assert ana.get("sandboxes")["items"][0]["idle_expires_at"] == ends[-1]
 
 
 def test_others_find_nothing(ana, plane):
