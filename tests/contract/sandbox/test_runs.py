@@ -329,7 +329,8 @@ async def counted(backend):
 
 async def test_a_fork_bomb_ends_at_its_time_and_the_sandbox_goes_on(start, counted):
     session = await start(limits=Limits(processes=48))
-    bomb = Command(argv=["sh", "-c", "bomb() { bomb | bomb & }; bomb; exec sleep 1000"], timeout=2)
+    # Made by a child: one that can fork no more ends, and the command is not to end before its time.
+    bomb = Command(argv=["sh", "-c", "sh -c 'bomb() { bomb | bomb & }; bomb' & exec sleep 1000"], timeout=2)
     outcome = await session.run(bomb)
     assert outcome.ending is Ending.TIMEOUT
     assert (await session.run(Command(argv=["echo", "on"]))).stdout == b"on\n"

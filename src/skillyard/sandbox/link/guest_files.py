@@ -15,6 +15,8 @@ from skillyard.sandbox.place import Limits
 _LONG_AGO: Final = (1980, 1, 1, 0, 0, 0)
 _KNOWN_BY_HASH: Final = (1).to_bytes(4, "little")
 _FLAGS: Final = ("-I", "-S", "-X", "utf8")
+_WITHOUT_REFERENCES: Final = 2
+"""The version of the format whose bytes depend on the code alone, and not on who else holds parts of it."""
 
 
 def guest_folder() -> Path:
@@ -38,7 +40,7 @@ def _compiled(name: str, source: bytes) -> bytes:
     """A module as Python keeps it, known by its hash; another version of Python ignores it."""
     code = compile(source, f"guest/{name}", "exec", dont_inherit=True)
     header = importlib.util.MAGIC_NUMBER + _KNOWN_BY_HASH + importlib.util.source_hash(source)
-    return header + marshal.dumps(code)
+    return header + marshal.dumps(code, _WITHOUT_REFERENCES)
 
 
 def guest_argv(
