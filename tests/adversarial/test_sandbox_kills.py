@@ -62,6 +62,14 @@ def running(mark):
     return found
 
 
+def until(true):
+    """Whether something comes true in time."""
+    deadline = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return true()
+
+
 @asynccontextmanager
 async def look(home, backend):
     """The yard that the killed process left."""
@@ -74,7 +82,7 @@ def test_what_ran_in_a_killed_server_is_gone_and_its_sandbox_goes_on(tmp_path, b
         made = json.loads(process.stdout.readline())["made"]
         assert json.loads(process.stdout.readline()) == {"begun": made}
         mark = f"sleep\x003{made[-4:].translate(str.maketrans('abcdef', '123456'))}"
-        assert running(mark)
+        assert until(lambda: running(mark))  # it has begun, and may be about to become that program
         kill(process)
 
     async def after():
@@ -85,10 +93,7 @@ def test_what_ran_in_a_killed_server_is_gone_and_its_sandbox_goes_on(tmp_path, b
             assert (await rooms.runs.shell(caller, made, "echo on")).output == "on\n"
 
     asyncio.run(after())
-    deadline = time.monotonic() + PATIENCE
-    while running(mark) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not running(mark)
+    assert until(lambda: not running(mark))
 
 
 def test_whatever_a_server_was_killed_in_its_word_holds_and_nothing_is_left(tmp_path, backend):
