@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 _PATTERNS: Final = (
     ("sky_", re.compile(r"sky_[A-Za-z0-9_-]{6,}"), "sky_***"),
     ("earer ", re.compile(r"([Bb]earer +)[A-Za-z0-9._~+/=-]{16,}"), r"\1***"),
-    ("://", re.compile(r"(://[^\s/:@\"]*:)[^\s/@\"]+(?=@)"), r"\1***"),
+    ("://", re.compile(r"(://[^\s/:@\"]*:)(?!\{\{secret)[^\s/@\"]+(?=@)"), r"\1***"),
 )
 
 
@@ -29,13 +29,22 @@ _ENCODED_FROM: Final = 4
 """Shorter values are redacted as they are, but not in other forms: those would be found where no secret is."""
 _LINE_FROM: Final = 8
 """Of a secret of several lines, each line this long is a secret by itself."""
+_SEPARATED: Final = (
+    *(("", between) for between in (":", " ", "-", ",")),
+    *(("0x", between) for between in (",", ", ", " ")),
+    *((before, "") for before in ("\\x", "%")),
+)
+"""What tools write before each byte in hexadecimal digits, and between two of them."""
+_BASE64_WIDTHS: Final = (64, 76)
+_HEX_WIDTH: Final = 60
+"""Characters after which tools begin a new line."""
 
 
 class Secrets:
     """Values that must not be seen, in whatever form they are printed: raw, base64, URL, JSON, HTML, hexadecimal."""
 
     def __init__(self, values: Iterable[str]) -> None:
-        forms = {form for value in values for form in _forms(value) if form}
+        forms = {form for value in values for form in forms_of(value) if form}
         self._forms: Final = tuple(sorted(forms, key=len, reverse=True))
 
     def __repr__(self) -> str:
@@ -126,13 +135,17 @@ class SecretStream:
             yield start, end
 
 
-def _forms(value: str) -> Iterator[bytes]:
+def forms_of(value: str) -> Iterator[bytes]:
+    """A value in each of the ways in which it may be printed."""
     lines = [line.strip() for line in value.splitlines()]
     for text in {value, value.strip(), *(line for line in lines if len(line) >= _LINE_FROM and len(lines) > 1)}:
         raw = text.encode(errors="surrogatepass")
         yield raw
         if len(raw) >= _ENCODED_FROM:
             yield from _encoded(text, raw)
+    whole = value.strip().encode(errors="surrogatepass")
+    if len(whole) >= _ENCODED_FROM:
+        yield from _spread(whole)
 
 
 def _encoded(text: str, raw: bytes) -> Iterator[bytes]:
@@ -150,3 +163,18 @@ def _encoded(text: str, raw: bytes) -> Iterator[bytes]:
         last = (len(raw) + before) * 8 // 6  # characters that do not depend on what follows
         yield whole[first:last]
         yield whole[first:last].translate(bytes.maketrans(b"+/", b"-_"))
+
+
+def _spread(raw: bytes) -> Iterator[bytes]:
+    """A whole value with signs between its bytes, or over several lines."""
+    for digits in (raw.hex(), raw.hex().upper()):
+        yield _wrapped(digits.encode(), _HEX_WIDTH)
+        pairs = [digits[at : at + 2] for at in range(0, len(digits), 2)]
+        for before, between in _SEPARATED:
+            yield between.join(before + pair for pair in pairs).encode()
+    for width in _BASE64_WIDTHS:
+        yield _wrapped(base64.b64encode(raw)[: len(raw) * 8 // 6], width)
+
+
+def _wrapped(encoded: bytes, width: int) -> bytes:
+    return b"\n".join(encoded[at : at + width] for at in range(0, len(encoded), width))

@@ -16,12 +16,12 @@ FOREVER = "echo kept > file; echo begun; exec sleep 600"
 class Yard:
     """The command line with a home of its own, and perhaps a server for it."""
 
-    def __init__(self, tmp_path):
+    def __init__(self, tmp_path, home):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
         self.environment = {
             **kept,
             "HOME": str(tmp_path),
-            "SKILLYARD_HOME": str(tmp_path / "yard"),
+            "SKILLYARD_HOME": str(home),
             "NO_PROXY": "127.0.0.1",
         }
         self.folder = tmp_path
@@ -69,8 +69,8 @@ class Yard:
 
 
 @pytest.fixture
-def yard(tmp_path):
-    made = Yard(tmp_path)
+def yard(tmp_path, new_home):
+    made = Yard(tmp_path, new_home(tmp_path / "yard"))
     yield made
     for process in made.started:
         process.kill()

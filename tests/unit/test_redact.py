@@ -30,6 +30,13 @@ FORMS = {
     "raw": SECRET,
     "hex": SECRET.encode().hex(),
     "upper hex": SECRET.encode().hex().upper(),
+    "hex with colons": SECRET.encode().hex(":"),
+    "hex with spaces": SECRET.encode().hex(" "),
+    "upper hex with dashes": SECRET.encode().hex("-").upper(),
+    "bytes of C": ", ".join(f"0x{byte:02x}" for byte in SECRET.encode()),
+    "bytes without spaces": ",".join(f"0x{byte:02X}" for byte in SECRET.encode()),
+    "bytes of printf": "".join(f"\\x{byte:02x}" for byte in SECRET.encode()),
+    "url in which all is quoted": "".join(f"%{byte:02X}" for byte in SECRET.encode()),
     "url": quote(SECRET, safe=""),
     "url with slashes": quote(SECRET),
     "form": quote_plus(SECRET),
@@ -58,6 +65,21 @@ def test_a_secret_within_something_in_base64_is_taken_out(before, after):
     seen = Secrets([SECRET]).data(encoded)
     assert b"***" in seen
     assert len(seen) <= len(base64.b64encode(before)) + len(base64.b64encode(after)) + 3 + 4
+
+
+LONG = "0123456789abcdef" * 8
+WRAPPED = {
+    "base64": base64.encodebytes(LONG.encode()),
+    "base64 of openssl": re.sub(b"(.{64})", rb"\1\n", base64.b64encode(LONG.encode())),
+    "hex of xxd": re.sub(b"(.{60})", rb"\1\n", LONG.encode().hex().encode()),
+}
+
+
+@pytest.mark.parametrize("form", WRAPPED.values(), ids=WRAPPED.keys())
+def test_a_long_secret_is_taken_out_over_the_ends_of_lines(form):
+    seen = Secrets([LONG]).data(b"before " + form)
+    assert seen.startswith(b"before ***")
+    assert len(seen) < len(b"before ***") + 6
 
 
 def test_each_line_of_a_long_secret_is_one():

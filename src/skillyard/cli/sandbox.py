@@ -117,7 +117,7 @@ def list_sandboxes(
             one["profile"],
             one["backend"],
             f"{ago(now, one['created_at'])} old",
-            _end(now, one["expires_at"]),
+            end_of(now, one["expires_at"]),
             styled((_pairs(one["labels"]), FAINT)),
         )
         for one in found
@@ -147,7 +147,7 @@ def show(sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answe
         "cargo": one["cargo_id"],
         "labels": _pairs(one["labels"]),
         "made": f"{one['created_at']} ({ago(now, one['created_at'])} ago)",
-        "ttl": _end(now, one["expires_at"]),
+        "ttl": end_of(now, one["expires_at"]),
         "idle": _idle(now, one),
         "skills": f"delivered {one['skills_injected_at']}" if one["skills_injected_at"] else "",
         "not delivered": one["injection_error"],
@@ -194,7 +194,8 @@ def ago(now: datetime, moment: str) -> str:
     return _span((now - datetime.fromisoformat(moment)).total_seconds())
 
 
-def _end(now: datetime, moment: str | None) -> str:
+def end_of(now: datetime, moment: str | None) -> str:
+    """When that is, from now."""
     if moment is None:
         return "no end"
     left = (datetime.fromisoformat(moment) - now).total_seconds()
@@ -206,7 +207,7 @@ def _idle(now: datetime, one: Mapping[str, Any]) -> str:
         return "runs on when idle"
     if one["idle_expires_at"] is None:
         return f"is ended after {_span(one['idle_ttl'])}"
-    return f"is ended after {_span(one['idle_ttl'])}, {_end(now, one['idle_expires_at'])}"
+    return f"is ended after {_span(one['idle_ttl'])}, {end_of(now, one['idle_expires_at'])}"
 
 
 def _span(length: float) -> str:

@@ -7,7 +7,7 @@ import typer
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, visible
-from skillyard.cli.sandbox_options import Id, Secret, secrets
+from skillyard.cli.sandbox_options import Id, Learn, Secret, secrets
 from skillyard.cli.text import FAINT, count, styled
 from skillyard.cli.yard import Server, yard_client
 
@@ -28,6 +28,7 @@ def browser(
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Also after a step that failed.")] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Keep what each step acted on.")] = False,
     secret: Secret = None,
+    learn: Learn = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -39,7 +40,13 @@ def browser(
     values = secrets(secret or ())
     with yard_client(server, token) as client, sink_of(context).busy(f"Browsing in {sandbox_id}"):
         done = client.sandboxes.browse(
-            sandbox_id, step, secrets=values, timeout=timeout, stop_on_error=not keep_going, trace=trace
+            sandbox_id,
+            step,
+            secrets=values,
+            timeout=timeout,
+            stop_on_error=not keep_going,
+            trace=trace,
+            learn=learn,
         )
     failed = [one for one in done["results"] if one["exit_code"]]
     left = done["total_steps"] - len(done["results"])

@@ -1,5 +1,6 @@
 """`skillyard sandbox history`."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -57,7 +58,7 @@ def _rows(entries: list[dict[str, Any]]) -> "list[tuple[Any, ...]]":
         (
             styled(("✓ ", GOOD) if one["success"] else ("✗ ", BAD), (one["id"], "bold")),
             one["exec_type"],
-            _ending(one),
+            ending_of(one),
             f"{one['execution_time_ms']} ms",
             f"{ago(now, one['created_at'])} ago",
             one_line(one["code"]),
@@ -66,7 +67,8 @@ def _rows(entries: list[dict[str, Any]]) -> "list[tuple[Any, ...]]":
     ]
 
 
-def _ending(one: dict[str, Any]) -> str:
+def ending_of(one: Mapping[str, Any]) -> str:
+    """How a run ended, in a word or two."""
     if one["ending"] != "exited":
         return one["ending"]
     if one["success"]:
@@ -78,7 +80,7 @@ def _print_one(console: "Console", one: dict[str, Any]) -> None:
     facts = {
         "id": one["id"],
         "type": one["exec_type"],
-        "ended": _ending(one) + (", with more output than is kept" if one["truncated"] else ""),
+        "ended": ending_of(one) + (", with more output than is kept" if one["truncated"] else ""),
         "took": f"{one['execution_time_ms']} ms",
         "at": one["created_at"],
         "network": " ".join(one["network"]) or "none",

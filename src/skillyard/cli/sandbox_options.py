@@ -13,6 +13,9 @@ from skillyard.sandbox.place import MIB
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The sandbox, as `sandbox ls` shows it.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="The sandboxes, as `sandbox ls` shows them.")]
+Learn = Annotated[
+    bool, typer.Option("--learn", help="Look for know-how in it once the sandbox is silent; needs a server.")
+]
 Secret = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,6 +43,13 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 def seconds(text: str | None, option: str) -> int | None:
     """A time such as `90`, `30m`, `2h` or `1d`."""
     return None if text is None else _amount(text, _TIMES, f"{option} takes seconds, or a time such as 30m, 2h or 1d.")
+
+
+def mebibytes(text: str | None, option: str) -> int | None:
+    """A size such as `512m` or `2g`, in MiB."""
+    if text is None:
+        return None
+    return _amount(text, _UNITS, f"{option} takes a size such as 512m or 2g.") // MIB
 
 
 def limits(given: Iterable[str]) -> dict[str, int]:

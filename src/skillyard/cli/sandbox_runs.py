@@ -11,7 +11,7 @@ import typer
 from skillyard.cli.live import Live
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.sandbox_options import Id, Secret, secrets
+from skillyard.cli.sandbox_options import Id, Learn, Secret, secrets
 from skillyard.cli.text import count
 from skillyard.cli.yard import Server, yard_client
 from skillyard.errors import UsageError
@@ -37,6 +37,7 @@ def exec_command(
     ] = None,
     timeout: Timeout = 30,
     secret: Secret = None,
+    learn: Learn = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -52,7 +53,9 @@ def exec_command(
         yard_client(server, token) as client,
         Live(sink_of(context), f"Running in {sandbox_id}") as live,
     ):
-        done = client.sandboxes.shell(sandbox_id, line, cwd=cwd, secrets=values, timeout=timeout, on_output=live.write)
+        done = client.sandboxes.shell(
+            sandbox_id, line, cwd=cwd, secrets=values, timeout=timeout, learn=learn, on_output=live.write
+        )
     return _answer(sandbox_id, done, timeout)
 
 
@@ -64,6 +67,7 @@ def python(
     file: Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", help="A file with the code.")] = None,
     timeout: Timeout = 30,
     secret: Secret = None,
+    learn: Learn = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -78,7 +82,9 @@ def python(
         yard_client(server, token) as client,
         Live(sink_of(context), f"Running in {sandbox_id}") as live,
     ):
-        done = client.sandboxes.python(sandbox_id, source, secrets=values, timeout=timeout, on_output=live.write)
+        done = client.sandboxes.python(
+            sandbox_id, source, secrets=values, timeout=timeout, learn=learn, on_output=live.write
+        )
         live.write("stderr", done["error"] or "")
     figures = done["data"]["output"]["images"] if done["data"] else ()
     return _answer(sandbox_id, done, timeout, figures=len(figures))

@@ -92,10 +92,14 @@ class SandboxClient:
         environment: Mapping[str, str] | None = None,
         secrets: Mapping[str, str] | None = None,
         timeout: int = 30,
+        learn: bool = False,
         on_output: OnOutput | None = None,
     ) -> dict[str, Any]:
-        """Run a command line. With `on_output` its output is told as it comes, and giving up ends the run."""
-        body = {"command": command, "cwd": cwd, "env": dict(environment or {})}
+        """Run a command line. With `on_output` its output is told as it comes, and giving up ends the run.
+
+        `learn` has it looked through for know-how, once the sandbox is silent.
+        """
+        body = {"command": command, "cwd": cwd, "env": dict(environment or {}), "learn": learn}
         return self._run(sandbox_id, "shell", body, secrets, timeout, on_output)
 
     def python(
@@ -105,10 +109,11 @@ class SandboxClient:
         *,
         secrets: Mapping[str, str] | None = None,
         timeout: int = 30,
+        learn: bool = False,
         on_output: OnOutput | None = None,
     ) -> dict[str, Any]:
-        """Run code in the context that lasts as long as the sandbox runs; `on_output` as for `shell`."""
-        return self._run(sandbox_id, "python", {"code": code}, secrets, timeout, on_output)
+        """Run code in the context that lasts as long as the sandbox runs; `learn` and `on_output` as for `shell`."""
+        return self._run(sandbox_id, "python", {"code": code, "learn": learn}, secrets, timeout, on_output)
 
     def browse(
         self,
@@ -119,13 +124,15 @@ class SandboxClient:
         timeout: int = 60,
         stop_on_error: bool = True,
         trace: bool = False,
+        learn: bool = False,
     ) -> dict[str, Any]:
-        """Take steps in the browser, such as `open https://example.org` and `click @e2`."""
+        """Take steps in the browser, such as `open https://example.org` and `click @e2`; `learn` as for `shell`."""
         body = {
             "commands": list(steps),
             "timeout": timeout,
             "stop_on_error": stop_on_error,
             "include_trace": trace,
+            "learn": learn,
             "secrets": dict(secrets or {}),
         }
         return self._send("POST", _of(sandbox_id, "browser/exec_batch"), seconds=timeout + _PATIENCE, json=body)

@@ -1,15 +1,17 @@
 """The browser of a sandbox: one step or a row of them, recorded with what each acted on."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar, cast
 
 from skillyard.errors import InputError, SkillyardError
 from skillyard.identity.principals import Principal
-from skillyard.redact import redact
-from skillyard.sandbox.browser_steps import parse_step
+from skillyard.sandbox.browser_steps import BrowserStep, parse_step
 from skillyard.sandbox.capabilities import Ability
+from skillyard.sandbox.capture.browser_secrets import mask_step
+from skillyard.sandbox.capture.known_secrets import KnownSecrets
+from skillyard.sandbox.capture.markers import marker
 from skillyard.sandbox.executions import ExecType, Run, require_code, storable
 from skillyard.sandbox.running import Held
 from skillyard.sandbox.runs import Done, Recorder, Wish, draft_of
@@ -18,6 +20,10 @@ from skillyard.sandbox.session import BrowserOutcome, Ending
 MAX_STEPS: Final = 500
 """In one batch."""
 EXIT_FAILED: Final = 1
+_KEPT_OF_ALL: Final = 256 * 1024
+_LEAST_KEPT: Final = 2 * 1024
+"""Characters of the output of one step that are kept in a trace for which nobody asked."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +38,7 @@ class StepDone:
     ending: Ending
     seconds: float
     target: Mapping[str, Any] | None = None
+    screenshot: bytes | None = None
 
     @property
     def milliseconds(self) -> int:
@@ -101,27 +108,89 @@ class Browsing:
         stop_on_error: bool = True,
         trace: bool,
     ) -> Done[Browsed]:
-        code = wish.clean("\n".join(commands))
-        require_code(code, "commands" if kind is ExecType.BROWSER_BATCH else "cmd")
-        draft = draft_of(kind, code, wish)
+        require_code("\n".join(commands), "commands" if kind is ExecType.BROWSER_BATCH else "cmd")
+        given = KnownSecrets(wish.secrets)
+        written = [given.clean(command) for command in commands]
+        draft = draft_of(kind, "\n".join(map(_unseen, written)), wish)
 
         async def run(held: Held) -> tuple[Run, Browsed]:
             browsed = await _walk(held, commands, wish, stop_on_error=stop_on_error)
-            last = browsed.steps[-1]
-            errors = [step.error for step in browsed.steps if step.error]
-            over = replace(
-                draft,
-                success=browsed.success,
-                ending=last.ending.value,
-                exit_code=last.exit_code,
-                seconds=browsed.seconds,
-                output="\n".join(step.output for step in browsed.steps if step.output),
-                error="\n".join(errors) or None,
-                trace=_trace(kind, browsed) if trace or wish.learn else None,
-            )
+            taken = [_recorded(written[step.index], step, held) for step in browsed.steps]
+            code = "\n".join([*taken, *map(_unseen, written[len(taken) :])])
+            over = replace(_over(draft, browsed, taken, whole=trace), code=code)
             return over, browsed
 
-        return await self._recorder.recorded(caller, sandbox_id, Ability.BROWSER, draft, run)
+        return await self._recorder.recorded(caller, sandbox_id, Ability.BROWSER, draft, run, secrets=wish.secrets)
+
+    async def drive(
+        self,
+        caller: Principal,
+        sandbox_id: str,
+        commands: Sequence[str],
+        wish: Wish,
+        drive: Callable[["Drive"], Awaitable[T]],
+    ) -> Done[T]:
+        """Steps that are chosen one by one by what the page shows, kept as one batch; `commands` is the plan."""
+        code = "\n".join(commands)
+        require_code(code, "commands")
+        draft = draft_of(ExecType.BROWSER_BATCH, code, wish)
+
+        async def run(held: Held) -> tuple[Run, T]:
+            driver = Drive(held, wish)
+            result = await drive(driver)
+            browsed = Browsed(steps=driver.steps, total=len(commands), seconds=driver.seconds)
+            return _over(draft, browsed, [step.command for step in driver.steps], whole=True), result
+
+        return await self._recorder.recorded(caller, sandbox_id, Ability.BROWSER, draft, run, secrets=wish.secrets)
+
+
+class Drive:
+    """A browser at someone's disposal for the time of one run."""
+
+    def __init__(self, held: Held, wish: Wish) -> None:
+        self.steps: list[StepDone] = []
+        """Those that were taken, as they are kept."""
+        self._held = held
+        self._wish = wish
+        self._began = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    async def take(self, step: BrowserStep, *, shown: str, seconds: float) -> StepDone:
+        """Take a step, and keep it as `shown`."""
+        done = await self.look(step, shown=shown, seconds=seconds)
+        self.steps.append(done)
+        return done
+
+    async def look(self, step: BrowserStep, *, shown: str = "", seconds: float) -> StepDone:
+        """The same without keeping it: a look at the page between the steps."""
+        secrets = self._wish.secrets or None
+        outcome = await self._held.session.browse(step, seconds=max(0.1, seconds), secrets=secrets)
+        return _done(len(self.steps), self._wish.clean(shown), outcome)
+
+    def failed(self, shown: str, error: str) -> StepDone:
+        """A step that was not taken, kept with the reason."""
+        done = _failed(len(self.steps), self._wish.clean(shown), self._wish.clean(error), Ending.EXITED, 0.0)
+        self.steps.append(done)
+        return done
+
+
+def _over(draft: Run, browsed: Browsed, commands: Sequence[str], *, whole: bool) -> Run:
+    """A run of steps as it is to be kept, with the commands as they are."""
+    last = browsed.steps[-1] if browsed.steps else None
+    errors = [step.error for step in browsed.steps if step.error]
+    return replace(
+        draft,
+        success=browsed.success,
+        ending=last.ending.value if last else Ending.EXITED.value,
+        exit_code=last.exit_code if last else EXIT_FAILED,
+        seconds=browsed.seconds,
+        output="\n".join(step.output for step in browsed.steps if step.output),
+        error="\n".join(errors) or None,
+        trace=_trace(draft.exec_type, browsed, commands, whole=whole),
+    )
 
 
 async def _walk(held: Held, commands: Sequence[str], wish: Wish, *, stop_on_error: bool) -> Browsed:
@@ -158,6 +227,7 @@ def _done(index: int, command: str, outcome: BrowserOutcome) -> StepDone:
         ending=outcome.ending,
         seconds=outcome.seconds,
         target=outcome.target,
+        screenshot=outcome.screenshot,
     )
 
 
@@ -171,20 +241,34 @@ def _told(error: SkillyardError) -> str:
     return f"{error.message} {error.hint}".strip()
 
 
-def _trace(kind: ExecType, browsed: Browsed) -> dict[str, Any]:
-    """The steps as they are kept: what was done, to which element, and what came of it."""
+def _recorded(command: str, step: StepDone, held: Held) -> str:
+    """A step that was taken as it is kept; what it typed into a field for secrets is known from then on."""
+    return mask_step(command, step.target, held.secrets.learn, succeeded=step.exit_code == 0)
+
+
+def _unseen(command: str) -> str:
+    """A step that was not taken, or of which nothing is known: whatever it types may be a secret."""
+    return mask_step(command, None, lambda _, name: marker(name), succeeded=False)
+
+
+def _trace(kind: ExecType, browsed: Browsed, commands: Sequence[str], *, whole: bool) -> dict[str, Any]:
+    """The steps as they are kept: what was done, to which element, and what came of it.
+
+    This is kept of every run, for without the elements nobody can learn from it; all of the output only if asked for.
+    """
+    most = None if whole else max(_LEAST_KEPT, _KEPT_OF_ALL // max(1, len(commands)))
     steps = [
         {
             "kind": "individual_action",
             "step_index": step.index,
-            "cmd": redact(step.command),
-            "stdout": redact(step.output),
-            "stderr": redact(step.error),
+            "cmd": command,
+            "stdout": step.output[:most],
+            "stderr": step.error[:most],
             "exit_code": step.exit_code,
             "duration_ms": step.milliseconds,
             "target": _plain(step.target),
         }
-        for step in browsed.steps
+        for step, command in zip(browsed.steps, commands, strict=True)
     ]
     return {
         "kind": "browser_batch_trace" if kind is ExecType.BROWSER_BATCH else "browser_exec_trace",
@@ -196,7 +280,11 @@ def _trace(kind: ExecType, browsed: Browsed) -> dict[str, Any]:
     }
 
 
-def _plain(target: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    if target is None:
-        return None
-    return {key: redact(storable(value)) if isinstance(value, str) else value for key, value in target.items()}
+def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Mapping):
+        return {storable(name): _plain(inner) for name, inner in cast("Mapping[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in cast("list[Any]", value)]
+    return value

@@ -14,6 +14,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import InputError, NotFoundError
 from skillyard.redact import redact
+from skillyard.sandbox.capture.secret_texts import mask_output
 from skillyard.sandbox.executions import (
     PENDING,
     Asked,
@@ -201,7 +202,7 @@ async def named_by_traces(session: AsyncSession, hashes: Collection[str]) -> set
 
 
 def _clean(text: str | None) -> str | None:
-    return None if text is None else redact(storable(text))
+    return None if text is None else mask_output(redact(storable(text)))
 
 
 def _asked(sandbox_id: str, asked: Asked) -> Select[ExecutionRow, ExecutionNoteRow]:

@@ -122,6 +122,7 @@ class ExecutionNoteRow(Base):
     """What is said beside a run: it may change, and counts as no evidence."""
 
     __tablename__ = "execution_notes"
+    __table_args__ = (Index("ix_execution_notes_learn_status", "learn_status"),)
 
     execution_id: Mapped[str] = mapped_column(ForeignKey("executions.id"), primary_key=True)
     description: Mapped[str | None] = mapped_column(Text)

@@ -15,6 +15,7 @@ from skillyard.db.database import Database
 from skillyard.errors import SandboxFaultError, SandboxNotReadyError, SkillyardError
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import Barrier
+from skillyard.sandbox.capture.known_secrets import KnownSecrets
 from skillyard.sandbox.hosts import Host
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import SandboxRow
@@ -55,6 +56,8 @@ class Held:
     """When that was last written down."""
     users: int = 0
     """Calls under way: it is not idle then."""
+    secrets: KnownSecrets = field(default_factory=KnownSecrets)
+    """What was seen to be secret in it, so that nothing of it is kept of a later run."""
 
     def takes_note(self, now: datetime) -> bool:
         """Whether its use is to be written down now: doing so with every call would cost more than the call."""

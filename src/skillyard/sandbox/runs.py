@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from skillyard.errors import (
     InputError,
@@ -19,6 +19,7 @@ from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.standing import ACTING
 from skillyard.redact import Secrets
 from skillyard.sandbox.capabilities import Ability
+from skillyard.sandbox.capture.records import cleaned
 from skillyard.sandbox.execution_log import ExecutionLog
 from skillyard.sandbox.executions import ExecType, Execution, Run, Said, require_code, storable
 from skillyard.sandbox.running import Held, Running
@@ -62,7 +63,7 @@ class Wish:
             )
 
     def clean(self, text: str) -> str:
-        """A text without the secrets of this run."""
+        """A text without the secrets of this run, to be told to whoever asked for it."""
         return Secrets(self.secrets.values()).text(text) if self.secrets else text
 
 
@@ -91,8 +92,13 @@ class Recorder:
         ability: Ability,
         draft: Run,
         run: Callable[[Held], Awaitable[tuple[Run, T]]],
+        *,
+        secrets: Mapping[str, str],
     ) -> Done[T]:
-        """What came of a run; `draft` is what is kept where it does not come to its end."""
+        """What came of a run; `draft` is what is kept where it does not come to its end.
+
+        What is kept has no secrets in it; what is told has only those not that were given with the run.
+        """
         caller.require_scope(Scope.WRITE)
         sandbox = await self._sandboxes.get(caller, sandbox_id)
         sandbox.require(ability)
@@ -102,7 +108,8 @@ class Recorder:
 
             def ended(ending: str, error: str) -> Awaitable[Execution]:
                 seconds = time.monotonic() - began
-                return self._keep(sandbox, held, replace(draft, ending=ending, error=error, seconds=seconds))
+                over = replace(draft, ending=ending, error=error, seconds=seconds)
+                return self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
 
             try:
                 over, outcome = await run(held)
@@ -125,7 +132,7 @@ class Recorder:
                     hint="The server's log says why; the next call may do better.",
                     details={"sandbox_id": sandbox_id},
                 ) from error
-            execution = await self._keep(sandbox, held, over)
+            execution = await self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
         return Done(execution=execution, output=over.output, error=over.error, outcome=outcome)
 
     async def _keep(self, sandbox: Sandbox, held: Held, run: Run) -> Execution:
@@ -162,7 +169,7 @@ class Runs:
             )
             over = Run(
                 exec_type=ExecType.PYTHON,
-                code=wish.clean(code),
+                code=code,
                 success=outcome.success,
                 ending=outcome.ending.value,
                 exit_code=None,
@@ -170,12 +177,15 @@ class Runs:
                 output=storable(outcome.output),
                 error=None if outcome.error is None else storable(outcome.error),
                 truncated=outcome.truncated,
+                learn=wish.learn,
                 said=wish.said,
+                trace=surroundings,
             )
             return over, outcome
 
-        draft = draft_of(ExecType.PYTHON, wish.clean(code), wish)
-        return await self._recorder.recorded(caller, sandbox_id, Ability.PYTHON, draft, run)
+        surroundings = _surroundings("python", wish.secrets)
+        draft = replace(draft_of(ExecType.PYTHON, code, wish), trace=surroundings)
+        return await self._recorder.recorded(caller, sandbox_id, Ability.PYTHON, draft, run, secrets=wish.secrets)
 
     async def shell(
         self,
@@ -203,7 +213,7 @@ class Runs:
             outcome = await held.session.run(program, on_output=on_output)
             over = Run(
                 exec_type=ExecType.SHELL,
-                code=wish.clean(command),
+                code=command,
                 success=outcome.success,
                 ending=outcome.ending.value,
                 exit_code=outcome.exit_code,
@@ -211,12 +221,15 @@ class Runs:
                 output=_text(outcome.stdout),
                 error=_shell_error(outcome, wish),
                 truncated=outcome.truncated,
+                learn=wish.learn,
                 said=wish.said,
+                trace=surroundings,
             )
             return over, outcome
 
-        draft = draft_of(ExecType.SHELL, wish.clean(command), wish)
-        return await self._recorder.recorded(caller, sandbox_id, Ability.SHELL, draft, run)
+        surroundings = _surroundings("shell", program.secrets, program)
+        draft = replace(draft_of(ExecType.SHELL, command, wish), trace=surroundings)
+        return await self._recorder.recorded(caller, sandbox_id, Ability.SHELL, draft, run, secrets=wish.secrets)
 
 
 def draft_of(exec_type: ExecType, code: str, wish: Wish) -> Run:
@@ -232,6 +245,16 @@ def draft_of(exec_type: ExecType, code: str, wish: Wish) -> Run:
         learn=wish.learn,
         said=wish.said,
     )
+
+
+def _surroundings(kind: str, secrets: Mapping[str, str], program: Command | None = None) -> Mapping[str, Any] | None:
+    """Where something was run, and with which variables, if that is not as ever. Of secrets, only their names."""
+    cwd = "." if program is None else program.cwd
+    # Each as it would be written in a command: a name that promises a secret is understood there.
+    variables = [f"{name}={value}" for name, value in program.environment.items()] if program else []
+    if cwd == "." and not variables and not secrets:
+        return None
+    return {"kind": f"{kind}_exec_trace", "cwd": cwd, "environment": variables, "secrets": sorted(secrets)}
 
 
 def _shell_error(outcome: Outcome, wish: Wish) -> str | None:

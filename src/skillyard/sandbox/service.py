@@ -12,14 +12,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
-from skillyard.errors import ConflictError, InputError, QuotaError, SandboxEndlessError, SkillyardError
+from skillyard.errors import (
+    ConflictError,
+    InputError,
+    NotAllowedError,
+    QuotaError,
+    SandboxEndlessError,
+    SkillyardError,
+)
 from skillyard.identity.principals import Principal, Scope
 from skillyard.sandbox.cargo_ledger import DEFAULT_SIZE_MB, Cargo, CargoLedger, new_cargo, own_cargo
 from skillyard.sandbox.cursors import cursor_of, read_cursor, require_page
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, SandboxRow
+from skillyard.sandbox.network import NetworkPolicy
 from skillyard.sandbox.place import MIB
 from skillyard.sandbox.profiles import limits_of, profile_named
+from skillyard.sandbox.proxy.addresses import is_private
 from skillyard.sandbox.running import OnRunning, Running, idle_end
 from skillyard.sandbox.sandboxes import (
     MAX_SECONDS,
@@ -49,6 +58,8 @@ class SandboxDefaults:
     idle_ttl: int = 1800
     per_person: int = 100
     """Sandboxes that one person may have; 0 for any number."""
+    private_network: bool = True
+    """Whether everyone may list addresses that are not public; whoever runs the yard may in any case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +93,7 @@ class Sandboxes:
     async def create(self, caller: Principal, spec: SandboxSpec) -> Sandbox:
         """Make a sandbox on a new cargo or on one of the caller's."""
         caller.require_scope(Scope.WRITE)
+        self._require_reach(caller, spec.network)
         profile = profile_named(spec.profile)
         limits = limits_of(profile, dict(spec.limits))
         requested = await self._requested_backend(caller, spec)
@@ -128,6 +140,16 @@ class Sandboxes:
                 row.limits = {**row.limits, "disk_bytes": cargo.size_limit_mb * MIB}
             transaction.session.add(row)
         return sandbox_of(row, now=now, dead=())
+
+    def _require_reach(self, caller: Principal, network: NetworkPolicy) -> None:
+        private = [str(endpoint) for endpoint in network.allow if is_private(endpoint)]
+        runs_the_yard = caller.operator and caller.scope.covers(Scope.ADMIN)
+        if private and not self.defaults.private_network and not runs_the_yard:
+            raise NotAllowedError(
+                f"Sandboxes here may not reach this machine or its network: {', '.join(private)}",
+                hint="List public addresses only, or ask whoever runs this yard to set 'sandbox_allow_private'.",
+                details={"field": "network", "value": private},
+            )
 
     async def get(self, caller: Principal, sandbox_id: str) -> Sandbox:
         """A sandbox of the caller's; another's is not there."""

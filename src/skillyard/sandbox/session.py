@@ -1,6 +1,6 @@
 """A running sandbox: what can be asked of it, and what it answers."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -138,6 +138,14 @@ class Session(Protocol):
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes: ...
 
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None: ...
+
+    def get_file(self, path: str) -> AsyncIterator[bytes]:
+        """A file of any size, in pieces."""
+        ...
+
+    async def put_file(self, path: str, pieces: AsyncIterable[bytes], *, executable: bool = False) -> None:
+        """Write a file that comes in pieces; it is there when all of them are."""
+        ...
 
     async def list_folder(self, path: str = ".") -> Sequence[FileEntry]: ...
 

@@ -1,6 +1,6 @@
 """The files of a sandbox: read, written, listed, deleted, and moved in and out as archives."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from skillyard.errors import FileMissingError, InputError, LimitError, NotFoundError, SandboxDiedError
@@ -46,15 +46,24 @@ class Workspace:
         """Write a file whole; folders on the way are made."""
         caller.require_scope(Scope.WRITE)
         name = workspace_path(path)
-        if len(data) > MAX_FILE:
-            raise LimitError(
-                f"{path!r} has {len(data):,} bytes; at most {MAX_FILE:,} are taken at once.",
-                hint="Send it in parts.",
-                details={"field": "content", "value": len(data), "limit": MAX_FILE},
-            )
+        _require_size(path, len(data))
         await self._asked(
             caller, sandbox_id, name, lambda session: session.write_file(name, data, executable=executable)
         )
+
+    async def put_file(
+        self, caller: Principal, sandbox_id: str, path: str, pieces: Callable[[], AsyncIterable[bytes]], size: int
+    ) -> None:
+        """Write a file that comes in pieces, which can be had again from the start."""
+        caller.require_scope(Scope.WRITE)
+        name = workspace_path(path)
+        _require_size(path, size)
+        await self._asked(caller, sandbox_id, name, lambda session: session.put_file(name, pieces()))
+
+    def get_file(self, caller: Principal, sandbox_id: str, path: str) -> AsyncGenerator[bytes]:
+        """A file in pieces, as they are taken."""
+        name = workspace_path(path)
+        return self._pieces(caller, sandbox_id, name, lambda session: session.get_file(name))
 
     async def list(self, caller: Principal, sandbox_id: str, path: str = ".") -> Sequence[FileEntry]:
         name = workspace_path(path)
@@ -80,17 +89,21 @@ class Workspace:
         name, gone = workspace_path(path), [workspace_path(each, field="remove") for each in remove]
         await self._asked(caller, sandbox_id, name, lambda session: session.put_tar(data, name, remove=gone))
 
-    async def get_tar(self, caller: Principal, sandbox_id: str, path: str = ".") -> AsyncGenerator[bytes]:
+    def get_tar(self, caller: Principal, sandbox_id: str, path: str = ".") -> AsyncGenerator[bytes]:
         """A folder or file as an archive, in pieces."""
         name = workspace_path(path)
+        return self._pieces(caller, sandbox_id, name, lambda session: session.get_tar(name))
+
+    async def _pieces(
+        self, caller: Principal, sandbox_id: str, path: str, ask: Callable[[Session], AsyncIterator[bytes]]
+    ) -> AsyncGenerator[bytes]:
         await self._sandbox(caller, sandbox_id)
         async with self._running.use(sandbox_id) as held:
-            pieces: AsyncIterator[bytes] = held.session.get_tar(name)
             try:
-                async for piece in pieces:
+                async for piece in ask(held.session):
                     yield piece
             except NotFoundError as error:
-                raise _missing(name) from error
+                raise _missing(path) from error
 
     async def _asked(self, caller: Principal, sandbox_id: str, path: str, ask: Callable[[Session], Awaitable[T]]) -> T:
         """The answer of the sandbox; one that turns out to have died is started anew, once."""
@@ -112,6 +125,15 @@ class Workspace:
         sandbox.require(Ability.FILESYSTEM)
         sandbox.require_unexpired()
         return sandbox
+
+
+def _require_size(path: str, size: int) -> None:
+    if size > MAX_FILE:
+        raise LimitError(
+            f"{path!r} has {size:,} bytes; at most {MAX_FILE:,} are taken at once.",
+            hint="Split the file, and put it together in the sandbox: cat part-* > file",
+            details={"field": "content", "value": size, "limit": MAX_FILE},
+        )
 
 
 def _missing(path: str) -> FileMissingError:

@@ -132,6 +132,7 @@ async def backend(
 
 
 NEED_PROC = {
+    "test_what_holds_the_stream_cannot_be_written_to_from_inside",
     "test_commands_start_again_when_somebody_inside_killed_what_starts_them",
     "test_a_daemon_of_a_command_is_killed_with_it_at_its_time",
     "test_the_sandbox_tells_what_it_uses",

@@ -55,10 +55,34 @@ async def test_the_path_of_the_command_itself_decides_what_is_run(session):
     assert (outcome.stdout, outcome.stderr) == (b"own x\n", b"")
 
 
+WRITES = """
+import os
+for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+    if pid != os.getpid():
+        try:
+            open(f"/proc/{pid}/mem", "r+b")
+        except PermissionError:
+            print("closed")
+        except FileNotFoundError:
+            pass  # it has ended
+        else:
+            print("open", open(f"/proc/{pid}/cmdline").read())
+"""
+
+
+async def test_what_holds_the_stream_cannot_be_written_to_from_inside(start, backend):
+    if backend.name in {"unsafe", "mcp"}:
+        pytest.skip("nothing is contained there")
+    session = await start()
+    outcome = await session.run(Command(argv=["python3", "-c", WRITES]))
+    assert set(outcome.stdout.splitlines()) == {b"closed"}
+
+
 async def test_commands_start_again_when_somebody_inside_killed_what_starts_them(start):
     session = await start()
     background = asyncio.create_task(session.run(Command(argv=["sh", "-c", "sleep 0.3; echo on; exit 4"])))
-    await session.run(Command(argv=["sh", "-c", "sleep 0.1; kill -9 $PPID"]))
+    await asyncio.sleep(0)  # so that it is asked for first
+    await session.run(Command(argv=["sh", "-c", "read started; kill -9 $PPID"], stdin=b"yes\n"))
     assert (await session.run(Command(argv=["echo", "again"]))).stdout == b"again\n"
     outcome = await background
     assert (outcome.stdout, outcome.exit_code) == (b"on\n", 4)

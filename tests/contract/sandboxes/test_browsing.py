@@ -1,5 +1,7 @@
 """Steps in the browser: each answered, all of them one execution, and what they acted on kept as a trace."""
 
+from dataclasses import replace
+
 import pytest
 
 from skillyard.errors import CapabilityError, InputError, NotFoundError
@@ -73,7 +75,7 @@ async def test_a_step_is_taken_and_recorded(world, here, page, made):
     assert (done.output, done.error, done.execution.exit_code) == ("did open", None, 0)
     kept = await here.log.get(made.id, done.execution.id)
     assert (kept.exec_type, kept.code, kept.success) == (ExecType.BROWSER, "open http://127.0.0.1/", True)
-    assert (kept.trace_ref, kept.learn, kept.learn_status) == (None, False, None)
+    assert (kept.learn, kept.learn_status) == (False, None)
     assert page.steps == [("open", ("http://127.0.0.1/",))]
 
 
@@ -114,7 +116,7 @@ async def test_a_row_has_the_time_of_the_whole(world, here, page, made, monkeypa
     assert len(done.outcome.steps) == 1
 
 
-async def test_a_trace_is_kept_when_it_is_asked_for_or_learned_from(world, here, made):
+async def test_a_trace_is_kept_of_every_run(world, here, made):
     done = await here.browsing.batch(world.editor, made.id, ["click @e2"], trace=True)
     trace = await here.log.trace(made.id, done.execution.trace_ref)
     assert (trace["kind"], trace["success"], trace["total_steps"], trace["completed_steps"]) == (
@@ -130,11 +132,28 @@ async def test_a_trace_is_kept_when_it_is_asked_for_or_learned_from(world, here,
         "did click",
         0,
     )
-    assert step["target"] == {**BUTTON, "url": "http://me:***@host/"}
+    assert step["target"] == {**BUTTON, "url": "http://me:{{secret:password}}@host/"}
     learned = await here.browsing.step(world.editor, made.id, "click @e2", Wish(learn=True))
     kept = await here.log.get(made.id, learned.execution.id)
     assert (kept.learn, kept.learn_status) == (True, "pending")
     assert (await here.log.trace(made.id, kept.trace_ref.removeprefix("blob:")))["kind"] == "browser_exec_trace"
+    plain = await here.browsing.step(world.editor, made.id, "click @e2")
+    (step,) = (await here.log.trace(made.id, plain.execution.trace_ref))["steps"]
+    assert (step["cmd"], step["target"]["name"]) == ("click @e2", "Send")
+
+
+async def test_of_much_output_all_is_in_the_trace_only_if_asked_for(world, here, page, made, monkeypatch):
+    whole = page.browse
+
+    async def browse(step, **more):
+        return replace(await whole(step, **more), output="x" * 300_000)
+
+    monkeypatch.setattr(page, "browse", browse)
+    for asked, size in ((True, 250_000), (False, 128 * 1024)):
+        done = await here.browsing.batch(world.editor, made.id, ["snapshot", "snapshot"], trace=asked)
+        steps = (await here.log.trace(made.id, done.execution.trace_ref))["steps"]
+        assert all(size <= len(step["stdout"]) < size + 20_000 for step in steps)
+        assert len(done.outcome.steps[0].output) == 300_000
 
 
 async def test_a_trace_is_for_its_sandbox_and_its_blob_is_no_orphan(world, here, tables, made):
@@ -157,7 +176,7 @@ async def test_secrets_of_a_row_are_in_no_answer_record_or_trace(world, here, ma
     trace = await here.log.trace(made.id, done.execution.trace_ref)
     kept = await here.log.get(made.id, done.execution.id)
     assert "hunter2" not in f"{trace}{kept}{done.outcome}"
-    assert "***" in kept.code
+    assert kept.code == 'fill @e1 "{{secret:PASSWORD}}"'
 
 
 async def test_only_a_sandbox_with_a_browser_takes_steps(world, here, page):

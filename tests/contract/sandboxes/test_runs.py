@@ -16,7 +16,7 @@ from skillyard.errors import (
 )
 from skillyard.sandbox import executions as executions_module
 from skillyard.sandbox.executions import Asked, ExecType, Said
-from skillyard.sandbox.models import ExecutionRow
+from skillyard.sandbox.models import ExecutionNoteRow, ExecutionRow
 from skillyard.sandbox.network import parse_network
 from skillyard.sandbox.runs import Wish
 from skillyard.sandbox.sandboxes import SandboxSpec, Status
@@ -120,18 +120,20 @@ async def test_a_folder_that_is_not_there_is_told_and_nothing_is_run(world, here
 async def test_secrets_are_in_no_answer_and_no_record(world, tables, here):
     made = await here.sandboxes.create(world.editor, SandboxSpec())
     secret = "hunter2-and-more"
-    wish = Wish(secrets={"PASSWORD": secret}, said=Said(description="a run"))
+    said = Said(description=f"a run with {secret}", tags=f"one,{secret}", notes=f"It was {secret}.")
+    wish = Wish(secrets={"PASSWORD": secret}, said=said)
     done = await here.runs.shell(
         world.editor, made.id, f"echo $PASSWORD; echo {secret} >&2; echo postgresql://me:pass@db/x", wish
     )
     assert "***" in done.output
     python = await here.runs.python(world.editor, made.id, "import os\nprint(os.environ['PASSWORD'])", wish)
     assert "***" in python.output
-    kept = [str(vars(each)) for each in await tables.all(ExecutionRow)]
-    told = [done.output, done.error, python.output]
+    kept = [str(vars(each)) for row in (ExecutionRow, ExecutionNoteRow) for each in await tables.all(row)]
+    told = [done.output, done.error, python.output, str(vars(done.execution))]
+    assert [text for text in kept if "a run with" in text]
     assert not [text for text in (*kept, *told) if secret in text]
     execution = await here.log.get(made.id, done.execution.id)
-    assert "me:***@db" in execution.output
+    assert "me:pass@db" not in execution.output
 
 
 async def test_of_much_output_the_beginning_and_the_end_are_kept(world, here, monkeypatch):

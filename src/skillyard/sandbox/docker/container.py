@@ -23,7 +23,7 @@ _UIDS: Final = 50_000
 """Up to here a rootless daemon, which has 65,536 users, has them too."""
 
 _OVERHEAD_PROCESSES: Final = 8
-"""The container's init, the guest and its threads come on top of what a sandbox may run."""
+"""The guest and what it needs for itself come on top of what a sandbox may run."""
 
 _GUEST_OPEN_FILES: Final = 256
 _GUEST_FILE_BYTES: Final = 16 * MIB
@@ -142,7 +142,8 @@ def _config(spec: ContainerSpec, code: Sequence[str]) -> dict[str, Any]:
             "ReadonlyRootfs": True,
             "CapDrop": ["ALL"],
             "SecurityOpt": ["no-new-privileges"],
-            "Init": True,
+            # An init of the daemon's would have the stream, and its memory could be written to from inside.
+            "Init": False,
             "IpcMode": "private",
             "ShmSize": limits.tmp_bytes,
             "PidsLimit": limits.processes + _OVERHEAD_PROCESSES,

@@ -15,6 +15,16 @@ INTERACTIVE = frozenset(
         *("spinbutton", "switch", "tab", "treeitem", "menuitem", "menuitemcheckbox", "menuitemradio"),
     )
 )
+GROUPS = frozenset(
+    (
+        *("group", "region", "form", "row", "listitem", "article", "dialog", "alertdialog", "radiogroup", "tabpanel"),
+        *("treeitem", "option", "search", "navigation", "complementary", "toolbar", "menu"),
+    )
+)
+"""What tells elements of the same name apart."""
+CHOICES = frozenset(("radio", "option", "menuitemradio", "treeitem", "gridcell"))
+"""Elements of which one is chosen."""
+_HOLDERS = frozenset(("combobox", "listbox", "grid", "table", "tree"))
 MASK = "••••••"
 NOTHING = "(nothing to interact with)"
 
@@ -73,6 +83,21 @@ class Snapshot:
             f"@{self._refs[str(node.ref)]}": Element(str(node.ref), node.role, node.label) for node in numbered
         }
 
+    def within(self, ref: str) -> str:
+        """What the nearest group says around an element that is not the only one of its role and name."""
+        own = self.elements[ref]
+        alike = [
+            index
+            for index, node in enumerate(self._nodes)
+            if node.ref is not None and (node.role, node.label) == (own.role, own.name)
+        ]
+        mine = next((index for index in alike if self._nodes[index].ref == own.engine_ref), None)
+        if mine is None or len(alike) == 1:
+            return ""
+        parents = self._parents()
+        others = {said for index in alike if index != mine for said in self._around(index, parents)}
+        return next((said for said in self._around(mine, parents) if said and said not in others), "")
+
     def interactive_lines(self) -> Iterator[str]:
         """One line for each element to interact with."""
         found = False
@@ -96,6 +121,48 @@ class Snapshot:
             levels.append((node.depth, level))
             if depth is None or level < depth:
                 yield f"{'  ' * level}- {self._shown(node, node.value)}"
+
+    def group(self, ref: str) -> str:
+        """What is chosen by an element that is one of several choices: the name of what holds them."""
+        own = self.elements[ref]
+        if own.role not in CHOICES:
+            return ""
+        parents = self._parents()
+        above = next((index for index, node in enumerate(self._nodes) if node.ref == own.engine_ref), None)
+        while above is not None:
+            above = parents[above]
+            if above is not None and self._nodes[above].name and self._nodes[above].role in GROUPS | _HOLDERS:
+                return self._nodes[above].name
+        return ""
+
+    def _parents(self) -> list[int | None]:
+        """Of each line, the one that it stands below."""
+        parents: list[int | None] = []
+        above: list[int] = []
+        for index, node in enumerate(self._nodes):
+            while above and self._nodes[above[-1]].depth >= node.depth:
+                above.pop()
+            parents.append(above[-1] if above else None)
+            above.append(index)
+        return parents
+
+    def _around(self, index: int, parents: list[int | None]) -> Iterator[str]:
+        """The names of the groups around an element, the nearest first; of one without a name, what it says."""
+        group = parents[index]
+        while group is not None:
+            if self._nodes[group].role in GROUPS:
+                yield self._nodes[group].name or self._said(group, index)
+            group = parents[group]
+
+    def _said(self, group: int, but: int) -> str:
+        said: list[str] = []
+        for index in range(group + 1, len(self._nodes)):
+            node = self._nodes[index]
+            if node.depth <= self._nodes[group].depth:
+                break
+            if index != but and not node.role.startswith("/"):
+                said.append(node.name or node.value)
+        return " ".join(text for text in said if text)
 
     def _value(self, index: int) -> str:
         """What a field holds: of a choice, the chosen ones of the options below it."""

@@ -17,6 +17,8 @@ _FACTS = """element => ({
     tag: element.tagName.toLowerCase(),
     type: element.type === undefined ? null : String(element.type),
     is_password: element.tagName === 'INPUT' && element.type === 'password',
+    autocomplete: element.getAttribute('autocomplete') || '',
+    field: element.getAttribute('name') || '',
 })"""
 _PASSWORDS = "elements => elements.map(element => element.value)"
 _MAX_NAME = 500
@@ -43,6 +45,10 @@ class Target(NamedTuple):
     role: str
     name: str
     facts: dict[str, Any]
+    within: str = ""
+    """What stands around it, if it is not the only one of its name."""
+    group: str = ""
+    """What it is a choice for."""
 
     @property
     def is_password(self) -> bool:
@@ -53,7 +59,9 @@ class Target(NamedTuple):
         return f'{self.role} "{self.name[:_MAX_NAME]}"' if self.name else self.role
 
     def described(self) -> dict[str, Any]:
-        return {"ref": self.ref, "role": self.role, "name": self.name[:_MAX_NAME], **self.facts}
+        named = {"role": self.role, "name": self.name[:_MAX_NAME], "within": self.within[:_MAX_NAME]}
+        group = {"group": self.group[:_MAX_NAME]} if self.group else {}
+        return {"ref": self.ref, **named, **group, **self.facts}
 
 
 class Targets:
@@ -62,6 +70,7 @@ class Targets:
     def __init__(self, chromium: Chromium) -> None:
         self._chromium = chromium
         self._elements: dict[str, Element] = {}
+        self._snapshot: Snapshot | None = None
         self._page: Page | None = None
         self._armed = False
         """Whether the driver still knows the refs of the snapshot: looking at one element makes it forget them."""
@@ -74,7 +83,8 @@ class Targets:
                 passwords += frame.locator("input[type=password]").evaluate_all(_PASSWORDS)
         where = page if selector is None else self.one(page.locator(selector), selector, deadline)
         snapshot = Snapshot(where.aria_snapshot(mode="ai", timeout=deadline.milliseconds), passwords)
-        self._elements, self._page, self._armed = snapshot.elements, page, selector is None
+        self._snapshot, self._elements = snapshot, snapshot.elements
+        self._page, self._armed = page, selector is None
         return snapshot
 
     def find(self, target: str, deadline: Deadline) -> Target:
@@ -108,7 +118,8 @@ class Targets:
         if node is None or node.ref is None or not self._is(locator, node.ref):
             return Target(locator, None, "generic", "", facts)
         known = [mine for mine, element in self._elements.items() if element.engine_ref == node.ref]
-        return Target(locator, known[0] if known else None, node.role, node.label, facts)
+        ref = known[0] if known else None
+        return Target(locator, ref, node.role, node.label, facts, *self._surroundings(ref))
 
     def _is(self, locator: Locator, engine_ref: str) -> bool:
         """Whether a ref is of this very element: snapshots leave out what only holds one other."""
@@ -129,4 +140,10 @@ class Targets:
             there = locator.count()
         if page is not self._page or not there:
             raise StepError(f"{ref} ({element.role} {element.name!r}) is not on the page any more; run: snapshot -i")
-        return Target(locator, ref, element.role, element.name, locator.evaluate(_FACTS))
+        return Target(locator, ref, element.role, element.name, locator.evaluate(_FACTS), *self._surroundings(ref))
+
+    def _surroundings(self, ref: str | None) -> tuple[str, str]:
+        """What stands around an element of the snapshot, and what it is a choice for."""
+        if self._snapshot is None or ref is None:
+            return "", ""
+        return self._snapshot.within(ref), self._snapshot.group(ref)

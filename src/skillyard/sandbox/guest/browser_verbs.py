@@ -24,6 +24,12 @@ _ANYWHERE = "*?["
 _FAILED = "chrome-error:"
 _ERROR_PAGE = 1000
 _PROXY_MARK = "x-skillyard-proxy"
+_SAYINGS = """() => [...document.querySelectorAll(
+    'h1,h2,h3,[role=heading],[role=status],[role=alert],[role=log],[aria-live],output,caption'
+)].filter(element => element.getClientRects().length)
+    .map(element => element.innerText.replace(/\\s+/g, ' ').trim())
+    .filter(text => text && text.length <= 300)
+    .slice(0, 12)"""
 
 
 class Step(NamedTuple):
@@ -142,8 +148,18 @@ class Verbs:
             said.append("It led to a page that could not be opened; go back, or open another.")
         elif after != before:
             said.append(f"Now at {after}")
-        described = {**target.described(), "url_before": before, "url_after": after} if target else None
+        if target is None:
+            return Result("\n".join(said))
+        described = {**target.described(), "url_before": before, "url_after": after}
+        if action not in _STAYING:
+            described["shown"] = self._shown()
         return Result("\n".join(said), described)
+
+    def _shown(self) -> list[str]:
+        """What the page says of itself and of what was done: by this one can tell later whether it went well."""
+        with suppress(Exception):  # a page that is on its way elsewhere says nothing yet
+            return list(self._page.evaluate(_SAYINGS))
+        return []
 
     def _scroll(self, step: Step) -> Result:
         direction = step.arguments[0]

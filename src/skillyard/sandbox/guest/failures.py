@@ -8,6 +8,7 @@ _CODES = {
     errno.ENOENT: "file_not_found",
     errno.ENOTDIR: "not_folder",
     errno.EISDIR: "is_folder",
+    errno.ENXIO: "not_file",
     errno.ENOTEMPTY: "is_folder",
     errno.EACCES: "denied",
     errno.EPERM: "denied",

@@ -86,9 +86,22 @@ def _become(program: Program, limits: Limits) -> None:
         os.dup2(source, target)
     for fd in program.keep:
         os.set_inheritable(fd, True)
+    close_others({0, 1, 2, *program.keep})  # now: from here on, others may look into this process
     be_killed_first()
     limits.apply(without=program.unlimited)
     os.execvpe(program.argv[0], list(program.argv), dict(program.environment))  # noqa: S606 - that is what it is for
+
+
+def close_others(kept: set[int]) -> None:
+    """What the guest has open: above all its stream to the host, which is for the guest alone."""
+    try:
+        numbers = [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208 - only numbers are wanted
+    except OSError:
+        numbers = list(range(3, 1024))
+    for fd in numbers:
+        if fd not in kept:
+            with contextlib.suppress(OSError):
+                os.close(fd)
 
 
 def be_killed_first() -> None:

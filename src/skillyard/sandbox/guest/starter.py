@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kernel
-from processes import RESET_SIGNALS, be_killed_first
+from processes import RESET_SIGNALS, be_killed_first, close_others
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ def _serve(connection: socket.socket, tell: int, limits: Limits) -> NoReturn:
     alive: set[int] = set()
     try:
         os.setsid()
-        _close_others({0, 1, 2, connection.fileno(), tell})
+        close_others({0, 1, 2, connection.fileno(), tell})
         be_killed_first()
         kernel.set_dumpable(False)
         limits.apply()
@@ -140,18 +140,6 @@ def _serve(connection: socket.socket, tell: int, limits: Limits) -> NoReturn:
             with contextlib.suppress(OSError):
                 os.killpg(pid, signal.SIGKILL)
         os._exit(0)
-
-
-def _close_others(kept: set[int]) -> None:
-    """What the guest has open: above all its stream to the host, which must end with the guest."""
-    try:
-        numbers = [int(name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH208 - only numbers are wanted
-    except OSError:
-        numbers = list(range(3, 1024))
-    for fd in numbers:
-        if fd not in kept:
-            with contextlib.suppress(OSError):
-                os.close(fd)
 
 
 def _reap(tell: int, alive: set[int]) -> None:

@@ -26,6 +26,7 @@ _DIGEST: Final = "sha256:"
 _DIGEST_LENGTH: Final = len(_DIGEST) + 64
 _KINDS: Final = frozenset({"file", "folder", "link", "other"})
 _MAX_NUMBER: Final = 2**63
+_MAX_EXIT_CODE: Final = 255
 _ERRORS: Final[Mapping[str, tuple[type[SkillyardError], str]]] = {
     "file_not_found": (FileMissingError, "List the folder to see what is there."),
     "invalid_path": (InvalidPathError, "Give a path that stays in the workspace, also through links."),
@@ -52,6 +53,11 @@ def failure(answer: Mapping[str, Any]) -> SkillyardError:
 def ending(answer: Mapping[str, Any]) -> Ending:
     said = str(answer.get("ending"))
     return Ending(said) if said in {Ending.EXITED, Ending.KILLED, Ending.TIMEOUT} else Ending.KILLED
+
+
+def exit_code(answer: Mapping[str, Any]) -> int | None:
+    value = answer.get("exit_code")
+    return int(value) if isinstance(value, int) and 0 <= value <= _MAX_EXIT_CODE else None
 
 
 def number(answer: Mapping[str, Any], name: str) -> int:

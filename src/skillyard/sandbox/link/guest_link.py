@@ -147,16 +147,24 @@ class GuestLink:
 
     async def send(self, call: Call, data: bytes) -> None:
         """Send what belongs to a request, and its end."""
+        if await self.send_some(call, data):
+            await self.send_end(call)
+
+    async def send_some(self, call: Call, data: bytes) -> bool:
+        """Send a part of what belongs to a request; false when it was answered without hearing all of it."""
         for at in range(0, len(data), MAX_DATA):
             piece = data[at : at + MAX_DATA]
             while call.credit < len(piece):
                 if call.answer.done():
-                    return  # it was answered without hearing all of it
+                    return False
                 call.room.clear()
                 await self._transport.drain()
                 await call.room.wait()
             call.credit -= len(piece)
             self._transport.write(pack(DATA, call.number, piece))
+        return True
+
+    async def send_end(self, call: Call) -> None:
         self._transport.write(pack(END, call.number))
         await self._transport.drain()
 

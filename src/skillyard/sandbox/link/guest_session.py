@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from skillyard.redact import Secrets
@@ -12,6 +12,7 @@ from skillyard.sandbox.guest.frames import ERR, EXTRA, OUT
 from skillyard.sandbox.link.answers import (
     amount,
     ending,
+    exit_code,
     failure,
     file_entries,
     images,
@@ -95,10 +96,9 @@ class GuestSession(Session):
             seconds=command.timeout + _GRACE_SECONDS,
         )
         collected.finish()
-        exit_code = answer.get("exit_code")
         return Outcome(
             ending=ending(answer),
-            exit_code=exit_code if isinstance(exit_code, int) else None,
+            exit_code=exit_code(answer),
             stdout=collected.data(OUT),
             stderr=collected.data(ERR),
             truncated=answer.get("truncated") is True,
@@ -175,6 +175,23 @@ class GuestSession(Session):
         request = {"op": "write", "path": checked_path(path), "executable": executable}
         await self._ask(request, data, seconds=_TRANSFER_SECONDS)
 
+    def get_file(self, path: str) -> AsyncIterator[bytes]:
+        most = self._limits.file_bytes
+        return self._pieces({"op": "read", "path": checked_path(path), "max_bytes": most}, max_bytes=most)
+
+    async def put_file(self, path: str, pieces: AsyncIterable[bytes], *, executable: bool = False) -> None:
+        request = {"op": "write", "path": checked_path(path), "executable": executable}
+        call = self._link.begin(request, receive=None, max_bytes=0)
+        try:
+            async for piece in pieces:
+                if not await self._patiently(self._whole(self._link.send_some(call, piece)), _PIECE_SECONDS):
+                    break
+            else:
+                await self._patiently(self._whole(self._link.send_end(call)), _PIECE_SECONDS)
+            _checked(await self._patiently(call.answer, _FILE_SECONDS))
+        finally:
+            self._link.cancel(call)
+
     async def list_folder(self, path: str = ".") -> Sequence[FileEntry]:
         where = checked_path(path)
         return file_entries(where, await self._fetch({"op": "list", "path": where}, max_bytes=_MAX_LISTING))
@@ -187,22 +204,8 @@ class GuestSession(Session):
         request = {"op": "put_tar", "path": checked_path(path), "remove": removed}
         await self._ask(request, data, seconds=_TRANSFER_SECONDS)
 
-    async def get_tar(self, path: str = ".") -> AsyncIterator[bytes]:
-        call = self._link.begin({"op": "get_tar", "path": checked_path(path)}, receive=None, max_bytes=None)
-        try:
-            await self._link.send(call, b"")
-            while True:
-                while call.pieces:
-                    piece = call.pieces.popleft()
-                    self._link.taken(call, len(piece))
-                    yield piece
-                if call.answer.done():
-                    break
-                call.news.clear()
-                await self._patiently(call.news.wait(), _PIECE_SECONDS)
-            _checked(call.answer.result())
-        finally:
-            self._link.cancel(call)
+    def get_tar(self, path: str = ".") -> AsyncIterator[bytes]:
+        return self._pieces({"op": "get_tar", "path": checked_path(path)}, max_bytes=None)
 
     async def digests(self, paths: Sequence[str]) -> Mapping[str, str | None]:
         asked = json.dumps([checked_path(path) for path in paths]).encode()
@@ -230,6 +233,24 @@ class GuestSession(Session):
         )
         return b"".join(pieces)
 
+    async def _pieces(self, request: dict[str, Any], *, max_bytes: int | None) -> AsyncIterator[bytes]:
+        """What comes of a request, as fast as it is taken here."""
+        call = self._link.begin(request, receive=None, max_bytes=max_bytes)
+        try:
+            await self._link.send(call, b"")
+            while True:
+                while call.pieces:
+                    piece = call.pieces.popleft()
+                    self._link.taken(call, len(piece))
+                    yield piece
+                if call.answer.done():
+                    break
+                call.news.clear()
+                await self._patiently(call.news.wait(), _PIECE_SECONDS)
+            _checked(call.answer.result())
+        finally:
+            self._link.cancel(call)
+
     async def _ask(
         self,
         request: dict[str, Any],
@@ -247,11 +268,14 @@ class GuestSession(Session):
             self._link.cancel(call)
 
     async def _exchange(self, call: Call, data: bytes) -> dict[str, Any]:
+        await self._whole(self._link.send(call, data))
+        return await call.answer
+
+    async def _whole(self, sending: Awaitable[_T]) -> _T:
         try:
-            await self._link.send(call, data)
+            return await sending
         except OSError as error:
             raise await self._link.fail(f"the stream to the guest broke ({error})") from error
-        return await call.answer
 
     async def _patiently(self, awaitable: Awaitable[_T], seconds: float) -> _T:
         try:

@@ -14,6 +14,7 @@ GUEST: Final = "/opt/skillyard/guest.zip"
 _NAMESPACES: Final = (
     "--unshare-user",
     "--unshare-pid",
+    "--as-pid-1",  # or a process of bubblewrap stays inside, which has the stream, and whose memory can be written to
     "--unshare-ipc",
     "--unshare-net",
     "--unshare-uts",

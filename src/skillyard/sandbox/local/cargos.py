@@ -18,6 +18,7 @@ from skillyard.sandbox.local.uids import Users
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}\Z")
 _LOCK: Final = ".lock"
 _WORKSPACE: Final = "workspace"
+_OPEN: Final = 0o700
 _COPY_SECONDS: Final = 300.0
 
 
@@ -79,14 +80,17 @@ class Cargos:
 
     def _existing(self, cargo: Path) -> Workspace | None:
         try:
-            owner = (cargo / _WORKSPACE).lstat().st_uid
+            state = (cargo / _WORKSPACE).lstat()
         except FileNotFoundError:
             return None
+        owner = state.st_uid
         if not self._users.owns(owner):
             raise UnavailableError(
                 f"The workspace of cargo {cargo.name!r} belongs to user {owner}, who does not run sandboxes here.",
                 hint="Run the server as before, or give the workspace to a user of the range 'sandbox_uids'.",
             )
+        if state.st_mode & _OPEN != _OPEN:  # closed from within, where nobody could open it again
+            (cargo / _WORKSPACE).chmod(_OPEN)
         return Workspace(path=cargo / _WORKSPACE, uid=None if self._users.uids is None else owner)
 
     def _make(self, cargo: Path) -> Workspace:
@@ -95,7 +99,7 @@ class Cargos:
         new = self._folder / f".new-{cargo.name}"
         shutil.rmtree(new, ignore_errors=True)
         workspace = new / _WORKSPACE
-        workspace.mkdir(mode=0o700, parents=True)
+        workspace.mkdir(mode=_OPEN, parents=True)
         new.chmod(0o700)
         if uid is not None:
             os.chown(workspace, uid, uid)

@@ -20,6 +20,10 @@ _OVERHEAD_PROCESSES: Final = 8
 """What starts and watches a sandbox comes on top of what it may run."""
 _REMOVALS: Final = 50
 _REMOVAL_SECONDS: Final = 0.01
+_SHARES: Final = 256
+_WEIGHT: Final = 25
+"""A quarter of what others have by default: however many processes a sandbox has, the server gets its turn."""
+CPU: Final = "cpu"
 MEMORY: Final = "memory"
 PIDS: Final = "pids"
 
@@ -43,6 +47,8 @@ class Hierarchy:
             yield "memory.memsw.limit_in_bytes", limits.memory_bytes
         if PIDS in self.controllers:
             yield "pids.max", limits.processes + _OVERHEAD_PROCESSES
+        if CPU in self.controllers:
+            yield ("cpu.weight", _WEIGHT) if self.unified else ("cpu.shares", _SHARES)
 
 
 class Group:
@@ -100,7 +106,7 @@ class Cgroups:
         for line in lines:
             _, names, path = line.split(":", 2)
             if names:
-                controllers = frozenset(names.split(",")) & {MEMORY, PIDS}
+                controllers = frozenset(names.split(",")) & {CPU, MEMORY, PIDS}
                 folder = root / names / path.lstrip("/")
                 if controllers and _may_make(folder):
                     found.append(Hierarchy(folder=folder, controllers=controllers, unified=False))
@@ -140,9 +146,13 @@ def _unified(root: Path, path: str) -> Hierarchy | None:
     folder = mounted / path.lstrip("/")
     if not _may_make(folder):
         return None
-    offered = frozenset((folder / "cgroup.controllers").read_text(encoding="ascii").split()) & {MEMORY, PIDS}
+    there = frozenset((folder / "cgroup.controllers").read_text(encoding="ascii").split())
+    offered = there & {MEMORY, PIDS}
     if offered and not _hand_down(folder, offered):
         offered = frozenset[str]()
+    # By itself: a machine with real-time processes does not hand it down, and has the others all the same.
+    elif CPU in there and _hand_down(folder, {CPU}):
+        offered |= {CPU}
     return Hierarchy(folder=folder, controllers=offered, unified=True)
 
 

@@ -2,25 +2,37 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from skillyard.sandbox.local.processes import SYSTEM, descendants, hidden_bytes
+from skillyard.sandbox.local.hidden_files import Hidden, hidden
+from skillyard.sandbox.local.processes import SYSTEM, descendants
 
 _LOOK_SECONDS: Final = 0.1
 """Between looks at the free space, which cost next to nothing."""
 _MEASURE_SECONDS: Final = 5.0
 """Between measurements when the free space says nothing new."""
 _REST: Final = 10
-"""A measurement is followed by this many times its own duration without one."""
+"""A measurement is followed by this many times its own duration without one, unless as much is gone as was left."""
 _TIMEOUT_SECONDS: Final = 60.0
+_ATTEMPTS: Final = 3
+_UNSEEN_SECONDS: Final = 3.0
+"""Files that processes send to one another arrive at once; those that are on their way for so long are kept there."""
 _BYTES_PER_FILE: Final = 2048
 """A folder may have one file for so many bytes of its bound, or a file system runs out of entries before bytes."""
+_CLOSED: Final = b": Permission denied"
+_TOTAL: Final = b"\ttotal"
+_log: Final = logging.getLogger(__name__)
+
+
+class _UncountableError(Exception):
+    """`du` gave up: it does so when folders are moved about while it is in them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +41,8 @@ class Usage:
 
     bytes_used: int
     files: int
+    unseen: bool = False
+    """Whether there may be more, where nobody can look."""
 
     @classmethod
     def at_most(cls, bytes_used: int) -> "Usage":
@@ -43,33 +57,42 @@ async def measure(folders: Sequence[Path], pid: int | None = None) -> Usage:
     """What is in these folders, and what the processes below `pid` keep there in removed files.
 
     By `du`: it follows no link, counts a file with several names once, and holds up nobody here. What cannot be
-    counted in some time is more than any bound.
+    counted, in some time and some attempts, is more than any bound.
     """
     try:
         return await _measured(folders, pid)
-    except TimeoutError:
+    except (TimeoutError, _UncountableError):
         return Usage(bytes_used=sys.maxsize, files=sys.maxsize)
 
 
 async def _measured(folders: Sequence[Path], pid: int | None) -> Usage:
     used, files = await asyncio.gather(_du(folders), _du(folders, "--inodes"))
-    if pid is not None:
-        used += await asyncio.to_thread(_hidden, folders, pid)
-    return Usage(bytes_used=used, files=files)
+    kept = [] if pid is None else await asyncio.to_thread(_hidden, folders, pid)
+    return Usage(
+        bytes_used=used + sum(each.bytes_used for each in kept),
+        files=files,
+        unseen=any(each.unseen for each in kept),
+    )
 
 
-def _hidden(folders: Sequence[Path], pid: int) -> int:
+def _hidden(folders: Sequence[Path], pid: int) -> list[Hidden]:
     below = [pid, *descendants(pid)]
-    return sum(hidden_bytes(below, device) for device in {folder.stat().st_dev for folder in folders})
+    return [hidden(below, device) for device in {folder.stat().st_dev for folder in folders}]
 
 
 async def _du(folders: Sequence[Path], *options: str) -> int:
     command = ("du", "--summarize", "--total", "--one-file-system", "--block-size=1", *options, "--")
-    output, complaints = await _output(*command, *map(str, folders))
-    if b"Permission denied" in complaints:  # closed by its owner, to whom we can open it again
-        await _output("chmod", "-R", "u+rwX", "--", *map(str, folders))
-        output, _ = await _output(*command, *map(str, folders))
-    return int(output.rsplit(b"\n", 2)[-2].split(b"\t")[0])
+    for _ in range(_ATTEMPTS):
+        output, complaints = await _output(*command, *map(str, folders))
+        # Closed by its owner, to whom we can open it again; nothing is closed to root, who must not change what a
+        # link leads to.
+        if os.geteuid() and any(line.endswith(_CLOSED) for line in complaints.splitlines()):
+            await _output("chmod", "-R", "u+rwX", "--", *map(str, folders))
+            output, _ = await _output(*command, *map(str, folders))
+        *_, total = output.splitlines() or [b""]
+        if total.endswith(_TOTAL):
+            return int(total.removesuffix(_TOTAL))
+    raise _UncountableError
 
 
 async def _output(*command: str) -> tuple[bytes, bytes]:
@@ -96,16 +119,44 @@ async def _output(*command: str) -> tuple[bytes, bytes]:
                 process.kill()
 
 
+class _Unseen:
+    """Counts what cannot be looked at, by what the disk has lost since the start."""
+
+    def __init__(self) -> None:
+        self._start: int | None = None
+        """What was used then, and what was free."""
+        self._since: float | None = None
+
+    def added(self, usage: Usage, free: int, now: float) -> Usage:
+        if self._start is None:
+            self._start = usage.bytes_used + free
+        if not usage.unseen:
+            self._since = None
+            return usage
+        self._since = now if self._since is None else self._since
+        if now - self._since < _UNSEEN_SECONDS:
+            return usage
+        return replace(usage, bytes_used=max(usage.bytes_used, self._start - free))
+
+
 class DiskWatch:
     """Measures folders while a sandbox runs, at once when free space goes quickly, and ends it when they outgrow."""
 
     def __init__(
-        self, folders: Sequence[Path], bound: Usage, *, pid: int, on_excess: Callable[[Usage], Awaitable[None]]
+        self,
+        folders: Sequence[Path],
+        bound: Usage,
+        *,
+        pid: int,
+        on_excess: Callable[[Usage], Awaitable[None]],
+        used: Usage | None = None,
     ) -> None:
+        """`used` is what was measured just before; without it, that is done first."""
         self._folders = folders
         self._bound = bound
         self._pid = pid
         self._on_excess = on_excess
+        self._used = used
         self._task = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
@@ -115,24 +166,36 @@ class DiskWatch:
 
     async def _watch(self) -> None:
         loop = asyncio.get_running_loop()
-        room, free, rested, due = Usage(bytes_used=0, files=0), (0, 0), 0.0, 0.0
+        unseen = _Unseen()
+        room, free, awake, rested, due = Usage(bytes_used=0, files=0), (0, 0), 0.0, 0.0, 0.0
+        if self._used is not None:
+            room, free, due = self._room(self._used), self._free(), loop.time() + _MEASURE_SECONDS
+            unseen.added(self._used, free[0], loop.time())
         while True:
             now = loop.time()
             less = tuple(before - left for before, left in zip(free, self._free(), strict=True))
             hurried = less[0] > room.bytes_used // 2 or less[1] > room.files // 2
-            if now >= due or (hurried and now >= rested):
+            pressed = less[0] > room.bytes_used or less[1] > room.files
+            if now >= due or (hurried and now >= rested) or (pressed and now >= awake):
                 free = self._free()
-                usage = await measure(self._folders, self._pid)
+                try:
+                    usage = unseen.added(await measure(self._folders, self._pid), free[0], now)
+                except OSError:  # of this machine, which may do better soon
+                    _log.exception("sandbox.disk.unmeasured")
+                    await asyncio.sleep(_MEASURE_SECONDS)
+                    continue
                 if usage.over(self._bound):
                     # Not awaited: whoever ends the sandbox also stops this.
                     self._ending = asyncio.ensure_future(self._on_excess(usage))
                     return
-                room = Usage(
-                    bytes_used=self._bound.bytes_used - usage.bytes_used, files=self._bound.files - usage.files
-                )
-                rested = loop.time() + (loop.time() - now) * _REST
-                due = max(rested, loop.time() + _MEASURE_SECONDS)
+                room = self._room(usage)
+                ended = loop.time()
+                awake, rested = ended + (ended - now), ended + (ended - now) * _REST
+                due = max(rested, ended + _MEASURE_SECONDS)
             await asyncio.sleep(_LOOK_SECONDS)
+
+    def _room(self, used: Usage) -> Usage:
+        return Usage(bytes_used=self._bound.bytes_used - used.bytes_used, files=self._bound.files - used.files)
 
     def _free(self) -> tuple[int, int]:
         state = os.statvfs(self._folders[0])

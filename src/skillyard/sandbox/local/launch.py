@@ -125,6 +125,8 @@ class Launched:
         if not self.ended:
             await end_process(self.pid, seconds=_END_SECONDS, first=self._first)
         await self._process.wait()
+        # Its complaints have ended with it; asyncio lets go of a process only when it has seen that.
+        await asyncio.wait([self._listening], timeout=_END_SECONDS)
         self._listening.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._listening

@@ -160,7 +160,7 @@ class LocalBackend(Backend, ABC):
             await session.close()
 
         folders = [workspace.path, outside.runtime.folder]
-        outside.watch = DiskWatch(folders, bound, pid=launched.pid, on_excess=too_large)
+        outside.watch = DiskWatch(folders, bound, pid=launched.pid, on_excess=too_large, used=usage)
         if outside.ending:  # it died meanwhile
             await outside.watch.stop()
         return session

@@ -1,10 +1,9 @@
-"""Processes of this machine: whose they are, what they hold, and ending them for sure."""
+"""Processes of this machine: whose they are, and ending them for sure."""
 
 import asyncio
 import contextlib
 import os
 import signal
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,19 +67,6 @@ def marked(mark: str) -> list[int]:
             if mark.encode() in (_PROC / str(process.pid) / "environ").read_bytes().split(b"\0"):
                 found.append(process.pid)
     return found
-
-
-def hidden_bytes(pids: Iterable[int], device: int) -> int:
-    """What removed files, which only open descriptors keep, take up on a device."""
-    sizes: dict[int, int] = {}
-    for pid in pids:
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(_PROC / str(pid) / "fd"):
-                with contextlib.suppress(OSError):
-                    state = entry.stat()
-                    if state.st_dev == device and not state.st_nlink and stat.S_ISREG(state.st_mode):
-                        sizes[state.st_ino] = state.st_blocks * 512
-    return sum(sizes.values())
 
 
 async def end_process(pid: int, *, seconds: float, first: signal.Signals = signal.SIGKILL) -> None:

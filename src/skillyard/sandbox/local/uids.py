@@ -1,8 +1,10 @@
 """Whom sandboxes run as: never root, and under a root server each cargo as a user of its own."""
 
 import os
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from skillyard.errors import UnavailableError, UsageError
@@ -34,7 +36,9 @@ class Users:
         if self.uids is None:
             return None
         taken = set(owners)
-        for uid in self.uids:
+        # From anywhere in the range: other yards of this machine, whose cargos are not known here, choose from it too.
+        first = secrets.randbelow(len(self.uids))
+        for uid in chain(self.uids[first:], self.uids[:first]):
             if uid not in taken:
                 return uid
         raise UnavailableError(

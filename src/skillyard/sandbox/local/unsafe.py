@@ -87,8 +87,8 @@ class UnsafeBackend(Backend):
                 raise UnavailableError(f"A sandbox does not start: {error}.") from error
 
         async def end() -> None:
-            self._sessions.pop(place.sandbox_id, None)
             await _end(process)
+            self._sessions.pop(place.sandbox_id, None)
 
         session = await GuestSession.open(transport, limits=place.limits, proxy=proxy, on_close=end)
         previous = self._sessions.get(place.sandbox_id)

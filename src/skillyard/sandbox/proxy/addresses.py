@@ -81,6 +81,12 @@ def is_local_name(host: str) -> bool:
     return host == "localhost" or host.endswith(".localhost")
 
 
+def is_private(endpoint: Endpoint) -> bool:
+    """Whether listing an endpoint opens something that is not on the public internet."""
+    address = literal_address(endpoint.host)
+    return is_local_name(endpoint.host) if address is None else not is_public(address)
+
+
 def is_public(address: Address) -> bool:
     """Whether an address is one of the public internet, also when it is wrapped in an IPv6 one."""
     address = _unwrapped(address)

@@ -4,10 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import CargoListResponse, CargoResponse, CreateCargoRequest
 
-router = APIRouter(prefix="/v1/cargos", tags=["cargos"], responses=failures())
+router = APIRouter(prefix="/v1/cargos", tags=["cargos"], responses=failures(), dependencies=[BEARER])
 
 
 @router.post("", status_code=201, summary="Create a cargo")

@@ -9,10 +9,13 @@ from pydantic import BaseModel, Field
 from skillyard.identity.principals import Scope
 from skillyard.sandbox.execution_log import MAX_PAGE
 from skillyard.sandbox.executions import Asked, ExecType, Execution, Said, tags_in
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.run_schemas import Note
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}/history", tags=["executions"], responses=failures())
+router = APIRouter(
+    prefix="/v1/sandboxes/{sandbox_id}/history", tags=["executions"], responses=failures(), dependencies=[BEARER]
+)
 
 
 class ExecutionHistoryEntryResponse(BaseModel):

@@ -1,20 +1,27 @@
 """The files of a sandbox."""
 
+import contextlib
 import re
+from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import datetime
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
 from fastapi import APIRouter, File, Form, Query, Response, UploadFile
+from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator, BaseModel, Field
 
 from skillyard.sandbox.session import FileEntry
 from skillyard.sandbox.workspace_paths import relative_path
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import StatusResponse
 
 router = APIRouter(
-    prefix="/v1/sandboxes/{sandbox_id}/filesystem", tags=["filesystem"], responses=failures(409, 502, 504)
+    prefix="/v1/sandboxes/{sandbox_id}/filesystem",
+    tags=["filesystem"],
+    responses=failures(409, 502, 504),
+    dependencies=[BEARER],
 )
 
 
@@ -25,9 +32,10 @@ def _checked(path: str) -> str:
 
 WorkspacePath = Annotated[str, AfterValidator(_checked)]
 PathQuery = Annotated[WorkspacePath, Query(max_length=4096, description="Relative to the workspace.")]
-_DOWNLOAD: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"content": {"application/octet-stream": {}}, "description": "The bytes."}
-}
+_BYTES: Final = "application/octet-stream"
+_DOWNLOAD: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {_BYTES: {}}, "description": "The bytes."}}
+_PIECE: Final = 256 * 1024
+"""Files up to here are answered whole, with their length."""
 
 
 class FileReadResponse(BaseModel):
@@ -106,17 +114,36 @@ async def upload_file(
     path: Annotated[WorkspacePath, Form(max_length=4096, description="Where it goes, relative to the workspace.")],
 ) -> FileUploadResponse:
     """Write any file, as a form with its bytes and its path."""
-    data = await file.read()
-    await rooms.workspace.write(caller, sandbox_id, path, data)
-    return FileUploadResponse(status="ok", path=path, size=len(data))
+
+    async def pieces() -> AsyncIterator[bytes]:
+        await file.seek(0)
+        while piece := await file.read(_PIECE):
+            yield piece
+
+    size = file.size or 0
+    await rooms.workspace.put_file(caller, sandbox_id, path, pieces, size)
+    return FileUploadResponse(status="ok", path=path, size=size)
 
 
 @router.get("/download", summary="Download a file", response_class=Response, responses=_DOWNLOAD)
 async def download_file(sandbox_id: str, path: PathQuery, rooms: Rooms, caller: Caller) -> Response:
-    """Any file as it is."""
-    data = await rooms.workspace.read(caller, sandbox_id, path)
+    """Any file as it is; a large one comes in pieces, and is cut off when it cannot be read to its end."""
     headers = {"Content-Disposition": _attachment(relative_path(path)), "Cache-Control": "no-store"}
-    return Response(data, media_type="application/octet-stream", headers=headers)
+    pieces = rooms.workspace.get_file(caller, sandbox_id, path)
+    start = bytearray()
+    async for piece in pieces:
+        start += piece
+        if len(start) >= _PIECE:
+            rest = _joined(bytes(start), pieces)
+            return StreamingResponse(rest, media_type=_BYTES, headers=headers)
+    return Response(bytes(start), media_type=_BYTES, headers=headers)
+
+
+async def _joined(start: bytes, rest: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    async with contextlib.aclosing(rest):
+        yield start
+        async for piece in rest:
+            yield piece
 
 
 def _attachment(path: str) -> str:

@@ -7,10 +7,11 @@ from pydantic import BaseModel, Field
 
 from skillyard.sandbox.profiles import PROFILES
 from skillyard.sandbox.sweep import SWEEP_SECONDS, Sweeping, Swept
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Body, Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import ProfileListResponse, ProfileResponse, StatusResponse
 
-router = APIRouter(prefix="/v1", tags=["operation"], responses=failures())
+router = APIRouter(prefix="/v1", tags=["operation"], responses=failures(), dependencies=[BEARER])
 health_router = APIRouter(tags=["about"])
 
 

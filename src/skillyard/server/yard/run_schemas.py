@@ -26,9 +26,11 @@ class _Run(Body):
         description="Variables of this one run, whose values are kept out of its output and its record.",
     )
 
-    def wish(self, *, learn: bool = False) -> Wish:
+    learn: bool = Field(default=False, description="Have it looked through for know-how, once the sandbox is silent.")
+
+    def wish(self) -> Wish:
         said = Said(description=self.description, tags=self.tags)
-        return Wish(seconds=self.timeout, secrets=self.secrets, said=said, learn=learn)
+        return Wish(seconds=self.timeout, secrets=self.secrets, said=said, learn=self.learn)
 
 
 class PythonExecRequest(_Run):
@@ -48,7 +50,6 @@ class ShellExecRequest(_Run):
 class BrowserExecRequest(_Run):
     cmd: Code
     timeout: int = Field(default=30, ge=1, le=300)
-    learn: bool = False
     include_trace: bool = False
 
 
@@ -56,7 +57,6 @@ class BrowserBatchExecRequest(_Run):
     commands: list[Code] = Field(min_length=1, max_length=MAX_STEPS)
     timeout: int = Field(default=60, ge=1, le=600)
     stop_on_error: bool = True
-    learn: bool = False
     include_trace: bool = False
 
 

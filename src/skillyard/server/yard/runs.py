@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter
 
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Caller, Rooms, failures
 from skillyard.server.yard.run_schemas import (
     BrowserBatchExecRequest,
@@ -15,7 +16,9 @@ from skillyard.server.yard.run_schemas import (
     ShellExecResponse,
 )
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["runs"], responses=failures(409, 502))
+router = APIRouter(
+    prefix="/v1/sandboxes/{sandbox_id}", tags=["runs"], responses=failures(409, 502), dependencies=[BEARER]
+)
 
 
 @router.post("/python/exec", summary="Run Python")
@@ -35,7 +38,7 @@ async def exec_shell(sandbox_id: str, body: ShellExecRequest, rooms: Rooms, call
 @router.post("/browser/exec", summary="Take a step in the browser")
 async def exec_browser(sandbox_id: str, body: BrowserExecRequest, rooms: Rooms, caller: Caller) -> BrowserExecResponse:
     """Take one step, such as `open https://example.org`, `snapshot -i` or `click @e2`."""
-    wish = body.wish(learn=body.learn)
+    wish = body.wish()
     done = await rooms.browsing.step(caller, sandbox_id, body.cmd, wish, trace=body.include_trace)
     return BrowserExecResponse.of(done, trace=body.include_trace)
 
@@ -49,7 +52,7 @@ async def exec_browser_batch(
         caller,
         sandbox_id,
         body.commands,
-        body.wish(learn=body.learn),
+        body.wish(),
         stop_on_error=body.stop_on_error,
         trace=body.include_trace,
     )

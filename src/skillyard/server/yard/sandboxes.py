@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from skillyard.sandbox.sandboxes import Status
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Caller, Rooms, failures
 from skillyard.server.yard.sandbox_schemas import (
     CargoResponse,
@@ -16,7 +17,7 @@ from skillyard.server.yard.sandbox_schemas import (
     StatusResponse,
 )
 
-router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], responses=failures())
+router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], responses=failures(), dependencies=[BEARER])
 
 
 @router.post("", status_code=201, summary="Create a sandbox", responses=failures(409))

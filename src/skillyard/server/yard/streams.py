@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from skillyard.errors import SkillyardError
 from skillyard.sandbox.runs import Done
 from skillyard.sandbox.session import OnOutput, OutputStream
+from skillyard.server.api.shapes import BEARER
 from skillyard.server.asgi import REQUEST_ID, Receive, Scope, Send, state_of
 from skillyard.server.yard.caller import Caller, Rooms, failures
 from skillyard.server.yard.errors import yard_body
@@ -23,7 +24,9 @@ from skillyard.server.yard.run_schemas import (
     ShellExecResponse,
 )
 
-router = APIRouter(prefix="/v1/sandboxes/{sandbox_id}", tags=["runs"], responses=failures(409, 502))
+router = APIRouter(
+    prefix="/v1/sandboxes/{sandbox_id}", tags=["runs"], responses=failures(409, 502), dependencies=[BEARER]
+)
 
 MEDIA_TYPE: Final = "application/x-ndjson"
 _LINES: Final[dict[int | str, dict[str, Any]]] = {

@@ -25,8 +25,18 @@ LOGIN = """<!doctype html><title>Log in</title><h1>Sign in</h1><p id=hello>Hello
 <button disabled>Off</button><button hidden id=later>Later</button>
 <button onclick="setTimeout(() => document.getElementById('later').hidden = false, 50)">Show</button>
 <iframe srcdoc="<label>Inner <input type=password value=innerpw></label>"></iframe>"""
+LISTS = """<!doctype html><title>Lists</title><h1>Lists</h1>
+<label>Code <input name=otp autocomplete=one-time-code></label>
+<table><tr><td>Ada<td>3<td><button onclick="said.innerText = 'Ada is gone.'">Delete</button>
+<tr><td>Bob<td>5<td><button>Delete</button></table>
+<ul><li>Lamp <a href=#>Edit</a></li><li>Chair <a href=#>Edit</a></li></ul>
+<fieldset><legend>Shipping</legend><label>City <input></label></fieldset>
+<fieldset><legend>Billing</legend><label>City <input></label></fieldset>
+<fieldset><legend>Speed</legend><label><input type=radio name=s>Slow</label><label><input type=radio name=s>Fast</label>
+</fieldset><p id=said role=status></p><p hidden role=alert>Hidden</p>"""
 PAGES = {
     "/login": LOGIN,
+    "/lists": LISTS,
     "/other": "<title>Other</title><h1>Other</h1><button>One</button><button>One</button>",
     "/covered": "<title>Covered</title><button>Under</button><div style='position:fixed;inset:0'></div>",
     "/loop": "<title>Loop</title><button onclick='for(;;);'>Hang</button>",

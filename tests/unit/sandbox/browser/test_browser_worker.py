@@ -58,11 +58,15 @@ def test_a_form_is_filled_in_and_sent_and_every_element_acted_on_is_recorded(log
         "ref": "@e5",
         "role": "button",
         "name": "Sign in",
+        "within": "",
         "tag": "button",
         "type": "submit",
         "is_password": False,
+        "autocomplete": "",
+        "field": "",
         "url_before": f"{site.url}/login",
         "url_after": f"{site.url}/done",
+        "shown": ["Welcome"],
     }
     assert site.posted == "user=%EB%B0%95%EC%A7%80%EB%AF%BC&password=s3cret&stay=on&colour=blue"
     assert login.done("get title") == "Welcome"
@@ -73,6 +77,42 @@ def test_a_password_field_is_recorded_as_one_and_what_was_written_is_not(login):
     assert answer["target"]["is_password"] is True
     assert answer["target"]["type"] == "password"
     assert "s3cret" not in json.dumps(answer)
+
+
+def test_what_a_field_is_for_is_recorded(browser, site):
+    browser.done(f"open {site.url}/lists")
+    browser.done("snapshot -i")
+    target = browser('fill @e1 "123456"')["target"]
+    assert (target["name"], target["autocomplete"], target["field"]) == ("Code", "one-time-code", "otp")
+    assert "shown" not in target
+
+
+def test_what_stands_around_an_element_is_recorded_where_its_name_is_not_enough(browser, site):
+    browser.done(f"open {site.url}/lists")
+    browser.done("snapshot -i")
+    assert [browser(f"hover @e{number}")["target"]["within"] for number in range(2, 7)] == [
+        "Ada 3",
+        "Bob 5",
+        "Lamp",
+        "Chair",
+        "Shipping",
+    ]
+    assert browser("find first button hover")["target"]["within"] == "Ada 3"
+    assert browser("hover h1")["target"]["within"] == ""
+
+
+def test_what_a_choice_is_for_is_recorded(browser, site):
+    browser.done(f"open {site.url}/lists")
+    browser.done("snapshot -i")
+    target = browser("check @e8")["target"]
+    assert (target["role"], target["name"], target["group"]) == ("radio", "Slow", "Speed")
+    assert "group" not in browser("hover @e2")["target"]
+
+
+def test_what_the_page_says_after_an_action_is_recorded(browser, site):
+    browser.done(f"open {site.url}/lists")
+    browser.done("snapshot -i")
+    assert browser("click @e2")["target"]["shown"] == ["Lists", "Ada is gone."]
 
 
 def test_a_secret_is_never_written_into_another_field(login):

@@ -103,7 +103,7 @@ async def test_what_the_server_cannot_do_is_refused_and_nothing_is_claimed_to_be
 async def test_a_server_that_goes_away_ends_its_sandboxes_at_once(tmp_path):
     (tmp_path / "computer").mkdir()
     with serving(tmp_path / "computer") as (url, process):
-        backend = ComputerUseBackend(ComputerUseSettings(url=url, seconds=5), cargos=tmp_path)
+        backend = ComputerUseBackend(ComputerUseSettings(url=url), cargos=tmp_path)
         session = await backend.start(Place(sandbox_id="s", cargo_id="c"))
         running = asyncio.create_task(session.run(Command(argv=["sleep", "1000"], timeout=1000)))
         await session.stats()

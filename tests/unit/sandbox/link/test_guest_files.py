@@ -142,5 +142,6 @@ def test_commands_end_with_the_guest_even_when_that_is_killed(tmp_path):
             await running
         assert await asyncio.to_thread(select.select, [handle], [], [], 10) == ([handle], [], [])
         os.close(handle)
+        await backend.close()
 
     asyncio.run(scenario())

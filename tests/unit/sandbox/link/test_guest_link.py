@@ -278,6 +278,20 @@ def test_an_error_while_ending_is_logged_and_hides_nothing(caplog):
     assert "sandbox.close.failed" in caplog.text
 
 
+@pytest.mark.parametrize("said", [10**30, -1, 256, "0", 1.0, None])
+def test_an_exit_code_that_is_none_is_not_believed(said):
+    async def scenario():
+        wire = Wire(HELLO_FRAME)
+        session, _ = await opened(wire)
+        task = asyncio.create_task(session.run(Command(argv=["true"])))
+        await asyncio.sleep(0)
+        wire.say(pack_document(RESULT, 1, {"ok": True, "ending": "exited", "exit_code": said}))
+        assert (await task).exit_code is None
+        await session.close()
+
+    run(scenario)
+
+
 STRANGE = [None, 0, -1, 1.5, 10**30, True, "", "x", [], {}, ["x"], {"ok": True}]
 
 

@@ -63,6 +63,13 @@ def test_a_name_that_is_no_id_is_refused(cargos, name):
             ask(name)
 
 
+def test_a_workspace_that_was_closed_from_within_is_opened_again(cargos):
+    workspace = cargos.ensure("one").path
+    workspace.chmod(0)
+    assert cargos.ensure("one").path == workspace
+    assert workspace.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_deep_closed_and_linked_workspace_is_removed_and_nothing_outside(cargos, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()

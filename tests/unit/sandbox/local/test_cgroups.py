@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.sandbox.local.cgroups import MEMORY, PIDS, Cgroups
+from skillyard.sandbox.local.cgroups import CPU, MEMORY, PIDS, Cgroups
 from skillyard.sandbox.place import Limits
 
 pytestmark = pytest.mark.anyio
@@ -79,11 +79,19 @@ def test_where_there_are_none_nothing_is_offered(tmp_path):
     assert not Cgroups.here(tmp_path / "nothing", tmp_path).available
 
 
-def test_a_delegated_group_hands_its_controllers_down(tree):
+def test_a_delegated_group_hands_its_controllers_down(tree, monkeypatch):
     folder = tree.unified("user/skillyard", "cpu memory pids", str(os.getpid()))
+    write, handed = Path.write_text, []
+
+    def write_text(path, text, **options):
+        if path == folder / "cgroup.subtree_control":
+            handed.append(text)
+        return write(path, text, **options)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
     cgroups = tree.groups()
-    assert cgroups.controllers == {MEMORY, PIDS}
-    assert (folder / "cgroup.subtree_control").read_text() == "+memory +pids"
+    assert cgroups.controllers == {CPU, MEMORY, PIDS}
+    assert handed == ["+memory +pids", "+cpu"]
     group = cgroups.make("one", LIMITS)
     cgroups.close()
     assert [Path(entrance).name for entrance in group.entrances] == ["cgroup.procs"]
@@ -91,6 +99,7 @@ def test_a_delegated_group_hands_its_controllers_down(tree):
     assert made.parent == folder
     assert (made / "memory.max").read_text() == str(LIMITS.memory_bytes)
     assert int((made / "pids.max").read_text()) >= LIMITS.processes
+    assert int((made / "cpu.weight").read_text()) < 100
 
 
 def test_a_server_alone_in_its_group_moves_down_when_the_kernel_wants_it(tree, monkeypatch):

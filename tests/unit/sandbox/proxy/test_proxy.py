@@ -4,7 +4,8 @@ from ipaddress import ip_address
 import httpx
 import pytest
 
-from skillyard.sandbox.proxy.addresses import is_own, is_public
+from skillyard.sandbox.network import parse_network
+from skillyard.sandbox.proxy.addresses import is_own, is_private, is_public
 from skillyard.sandbox.proxy.proxy import ProxyLimits
 
 pytestmark = pytest.mark.anyio
@@ -163,6 +164,18 @@ async def test_a_listed_name_that_leads_to_an_address_inside_is_refused(address,
 @pytest.mark.parametrize("address", ["1.1.1.1", "2606:4700::1111", "64:ff9b::101:101", "2002:101:101::1"])
 def test_addresses_of_the_internet_are_public(address):
     assert is_public(ip_address(address))
+
+
+@pytest.mark.parametrize("host", ["localhost", "db.localhost", "127.0.0.1", "10.0.0.5", "[::1]", "169.254.169.254"])
+def test_listing_this_machine_or_its_network_opens_what_is_not_public(host):
+    (endpoint,) = parse_network({"allow": [f"http://{host}"]}).allow
+    assert is_private(endpoint)
+
+
+@pytest.mark.parametrize("host", ["example.org", "localhost.example", "1.1.1.1", "[2606:4700::1111]"])
+def test_listing_a_name_or_a_public_address_does_not(host):
+    (endpoint,) = parse_network({"allow": [f"http://{host}"]}).allow
+    assert not is_private(endpoint)
 
 
 async def test_localhost_is_the_loopback_address_whatever_the_resolver_says(wire):
