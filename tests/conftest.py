@@ -1,21 +1,29 @@
 """What all tests share: a deterministic Hypothesis profile, scaled up by `make soak`, and real databases and stores."""
 
+import asyncio
 import os
 import shutil
+import sys
 import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.util import find_spec
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
 from skillyard.config.settings import Settings
+
+# Commands and servers are started hundreds of times: what they import is compiled once, whatever the image says.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 settings.register_profile(
     "quick",
@@ -40,6 +48,36 @@ def require_package(name: str, requirement: str) -> None:
         pytest.skip(reason)
 
 
+def _make_tables(url: str) -> None:
+    from skillyard.db.database import Database
+
+    async def make() -> None:
+        await (await Database.open(url)).close()
+
+    asyncio.run(make())
+
+
+@pytest.fixture(scope="session")
+def empty_registry(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a registry with nothing in it, to be copied: making its tables takes longer than most tests."""
+    path = tmp_path_factory.mktemp("empty-registry") / "registry.sqlite"
+    _make_tables(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def new_home(empty_registry: Path) -> Callable[[Path], Path]:
+    """Makes a folder the home of an empty yard, unless there is a yard in it."""
+
+    def new(home: Path) -> Path:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not (home / empty_registry.name).exists():
+            shutil.copy(empty_registry, home)
+        return home
+
+    return new
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     """The address of a PostgreSQL that is started for these tests and stopped after them."""
@@ -58,20 +96,31 @@ def postgres_server() -> Iterator[str]:
         shutil.rmtree(home, ignore_errors=True)
 
 
+NewDatabase: TypeAlias = Callable[..., AbstractContextManager[str]]
+
+
 @pytest.fixture(scope="session")
-def new_postgres_database(postgres_server: str) -> Callable[[], AbstractContextManager[str]]:
-    """Makes an empty PostgreSQL database, and drops it again."""
+def new_postgres_database(postgres_server: str) -> NewDatabase:
+    """Makes a PostgreSQL database, an empty one or a copy of another, and drops it again."""
     import psycopg
 
     @contextmanager
-    def new() -> Iterator[str]:
+    def new(like: str = "template1") -> Iterator[str]:
         name = f"test_{uuid.uuid4().hex}"
         with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {like}")
             yield postgres_server.replace("/postgres?", f"/{name}?")
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
     return new
+
+
+@pytest.fixture(scope="session")
+def empty_postgres_registry(new_postgres_database: NewDatabase) -> Iterator[str]:
+    """The name of a database with the tables of a registry, to be copied."""
+    with new_postgres_database() as url:
+        _make_tables(url)
+        yield urlsplit(url).path[1:]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -84,7 +133,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         yield url
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def s3() -> Iterator[str]:
     """The address of a server that speaks S3 on this machine."""
     require_package("moto", "moto[server]")
@@ -111,10 +160,13 @@ def s3_bucket(s3: str) -> Iterator[str]:
         patch.setenv("NO_PROXY", "127.0.0.1")
         httpx.put(f"{s3}/{BUCKET}", trust_env=False).raise_for_status()
         yield BUCKET
+        httpx.post(f"{s3}/moto-api/reset", trust_env=False).raise_for_status()
 
 
 @pytest.fixture(scope="module", params=STORES)
-def yard_settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+def yard_settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, new_home: Callable[[Path], Path]
+) -> Iterator[Settings]:
     """Where one registry keeps what it keeps."""
     engine, _, store = request.param.partition("-")
     home = tmp_path_factory.mktemp("yard")
@@ -122,7 +174,22 @@ def yard_settings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     if store == "s3":
         places["blobs_url"] = f"s3://{request.getfixturevalue('s3_bucket')}/{home.name}"
     if engine == "sqlite":
+        new_home(home)
         yield Settings(**places)
         return
-    with request.getfixturevalue("new_postgres_database")() as url:
+    empty = request.getfixturevalue("empty_postgres_registry")
+    with request.getfixturevalue("new_postgres_database")(empty) as url:
         yield Settings(**places, database_url=url)
+
+
+@pytest.fixture(scope="session")
+def counting() -> ModuleType:
+    """Work for tests of jobs, whose tables can be defined once only."""
+    name = "counting_jobs"
+    if name not in sys.modules:
+        spec = spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]

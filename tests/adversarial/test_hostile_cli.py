@@ -24,8 +24,6 @@ from skillyard import FolderLibrary, SkillsManager, SkillyardError
 SECONDS = 4
 """Of processor time: twice what is promised, for machines that are busy with other things."""
 MEGABYTES = 200
-SERVER_MEGABYTES = 256
-"""A server also keeps the word list of its search and the routes of all its rooms."""
 MIB = 1024 * 1024
 SECRET = "outside-secret"
 SKILL = "---\nname: {name}\ndescription: Does {name} work for a neighbour.\n---\n{body}\n"
@@ -449,7 +447,7 @@ def test_the_server_answers_hostile_requests_and_goes_on(yard, environment):
         status = Path(f"/proc/{process.pid}/status")
         if status.exists():
             peak = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-            assert int(peak.split()[1]) / 1024 < SERVER_MEGABYTES
+            assert int(peak.split()[1]) / 1024 < MEGABYTES
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)

@@ -37,16 +37,26 @@ class Injection:
         return self.plan.items if self.plan else ()
 
     @property
+    def delivered(self) -> tuple[ShipItem, ...]:
+        """The wanted skills that are in place."""
+        return self.plan.in_place if self.plan else ()
+
+    @property
+    def failed(self) -> tuple[ShipItem, ...]:
+        """Those that could not be written."""
+        return self.plan.of(Step.FAILED) if self.plan else ()
+
+    @property
     def learned(self) -> int:
         """How many learned skills are in place."""
-        return sum(item.origin.kind == RELEASE for item in self.plan.in_place) if self.plan else 0
+        return sum(item.origin.kind == RELEASE for item in self.delivered)
 
     @property
     def present(self) -> "Present":
         """Everything we ever delivered that is in the sandbox now, by folder."""
         if self.plan is None:
             return {}
-        failed = {item.folder for item in self.plan.of(Step.FAILED)}
+        failed = {item.folder for item in self.failed}
         return {folder: entry for folder, entry in self.plan.manifest.entries.items() if folder not in failed}
 
 

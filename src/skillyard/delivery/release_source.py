@@ -18,7 +18,8 @@ class ActiveRelease:
 
     id: str
     skill_key: str
-    """Also the name of its folder."""
+    folder: str
+    """The name that the skill was rendered under."""
     stage: str
     digest: str
     load: LoadBundle
@@ -29,11 +30,11 @@ class ActiveRelease:
 class ReleaseSource(Protocol):
     """Whoever keeps releases."""
 
-    async def active(self, owner: str, stages: Sequence[str]) -> Sequence[ActiveRelease]:
-        """The active releases of a person in these stages.
+    async def active(self, owner: str, stages: Sequence[str], sandbox_id: str) -> Sequence[ActiveRelease]:
+        """The active releases of a person in these stages, for one sandbox of theirs.
 
         Where a skill has several, the stage that is named first gets the folder: a canary does not switch a stable
-        release off. Who wants the canary tried answers with it alone.
+        release off. Who wants the canary tried in this sandbox answers with it alone.
         """
         ...
 
@@ -51,7 +52,7 @@ class LearnedSkills:
         self._stages = tuple(include_stages)
 
     async def desired(self, receiver: Receiver) -> Desired:
-        active = await self._releases.active(receiver.owner, self._stages)
+        active = await self._releases.active(receiver.owner, self._stages, receiver.sandbox_id)
         included = [release for release in active if release.stage in self._stages]
         included.sort(key=lambda release: self._stages.index(release.stage))
         first: dict[str, ActiveRelease] = {}
@@ -71,7 +72,7 @@ class LearnedSkills:
 
 
 def _bundle(release: ActiveRelease) -> DesiredBundle:
-    return DesiredBundle(folder=release.skill_key, digest=release.digest, origin=_origin(release), load=release.load)
+    return DesiredBundle(folder=release.folder, digest=release.digest, origin=_origin(release), load=release.load)
 
 
 def _origin(release: ActiveRelease) -> Origin:

@@ -10,12 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Final, NamedTuple
 
 from skillyard.search.tokens import analyzer, is_unspaced, prepared
 
 _BORDER: Final = "zqborderzq"
-"""Stands between two expressions while all are cut into tokens at once, which is much quicker."""
+"""Stands between two expressions while many are cut into tokens at once, which is much quicker."""
+_AT_ONCE: Final = 250
+"""Lines that are read together: more would take more memory, of which the process keeps what it once had."""
 FEW_WORDS: Final = 24
 """In so short a text all words belong together, wherever they stand."""
 ALMOST: Final = 3
@@ -49,7 +52,7 @@ class Concepts:
     """Concepts by the expressions that stand for them."""
 
     def __init__(self) -> None:
-        self._said: dict[Expression, list[Mention]] = {}
+        self._said: dict[Expression, tuple[Line, ...]] = {}
         self._longest: dict[str, int] = {}
         """How long expressions are that begin with a token: most tokens begin none."""
         self._with: dict[str, list[Expression]] = {}
@@ -58,18 +61,19 @@ class Concepts:
     def __len__(self) -> int:
         return len(self._said)
 
-    def add(self, said: Expression, line: Line) -> None:
+    def add(self, said: Expression, lines: tuple[Line, ...]) -> None:
         self._longest[said[0]] = max(self._longest.get(said[0], 0), len(said))
         if len(said) > 1 and said not in self._said and not any(map(is_unspaced, said)):
             for word in dict.fromkeys(said):
                 self._with.setdefault(word, []).append(said)
-        self._said.setdefault(said, []).append(Mention(said, line))
+        self._said[said] = self._said.get(said, ()) + lines
 
     def mentioned(self, tokens: Sequence[str]) -> Iterator[Mention]:
         """The concepts that a tokenized text speaks of; a short one in any order of words."""
         said = list(self._word_for_word(tokens))
         for expression in said:
-            yield from self._said[expression]
+            for line in self._said[expression]:
+                yield Mention(expression, line)
         if len(tokens) <= FEW_WORDS:
             yield from self._scattered(dict.fromkeys(tokens), set(said))
 
@@ -92,9 +96,9 @@ class Concepts:
             missing = len(set(expression)) - count
             if expression in known or missing > (len(expression) >= ALMOST):
                 continue
-            for mention in self._said[expression]:
-                there = tuple(word for word in expression if word in words)
-                yield Mention(there, mention.line, is_almost=True) if missing else mention
+            there = tuple(word for word in expression if word in words)
+            for line in self._said[expression]:
+                yield Mention(there, line, is_almost=missing > 0)
 
 
 class Lexicon:
@@ -104,12 +108,18 @@ class Lexicon:
         """Read a text in the form above."""
         self.sure = Concepts()
         self.loose = Concepts()
-        lines = [_sides(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
-        cut = _cut(expression for left, right, _ in lines for expression in left + right)
+        known: dict[str, str] = {}
+        lines = (_sides(line) for line in text.splitlines() if line.strip() and not line.startswith("#"))
+        while some := list(islice(lines, _AT_ONCE)):
+            self._add(some, known)
+
+    def _add(self, lines: Sequence["_Sides"], known: dict[str, str]) -> None:
+        """Read some lines; a token that is `known` is kept once."""
+        cut = _cut((expression for left, right, _ in lines for expression in left + right), known)
         for left, right, is_loose in lines:
             said = [next(cut) for _ in left]
             meant = [next(cut) for _ in right] or said
-            line = Line(tuple(filter(None, meant)), is_loose)
+            line = (Line(tuple(filter(None, meant)), is_loose),)
             concepts = self.loose if is_loose else self.sure
             for written, expression in zip(left, said, strict=True):
                 if not _is_worn(written, expression):
@@ -128,7 +138,10 @@ def built_in() -> Lexicon:
     return Lexicon("\n".join(file.read_text("utf-8") for file in words))
 
 
-def _sides(line: str) -> tuple[list[str], list[str], bool]:
+_Sides = tuple[list[str], list[str], bool]
+
+
+def _sides(line: str) -> _Sides:
     """What is left and right of the arrow, all on the left where there is none; and whether it is loose."""
     left, _, right = line.removeprefix("~").partition(">")
     said = left.split(",")
@@ -148,8 +161,9 @@ def _is_worn(written: str, expression: Expression) -> bool:
     return not expression or (len(expression) == 1 and " " in written.strip())
 
 
-def _cut(expressions: Iterable[str]) -> Iterator[Expression]:
-    tokens = analyzer().analyze(prepared(f" {_BORDER} ".join([*expressions, ""])))
+def _cut(expressions: Iterable[str], known: dict[str, str]) -> Iterator[Expression]:
+    found = analyzer().analyze(prepared(f" {_BORDER} ".join([*expressions, ""])))
+    tokens = [known.setdefault(token, token) for token in found]
     start = 0
     for _ in range(tokens.count(_BORDER)):
         end = tokens.index(_BORDER, start)

@@ -1,94 +1,36 @@
 """The HTTP application: what is served, and everything that a request passes on its way there."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
-from fastapi import APIRouter, Depends, FastAPI
-from fastapi.security import HTTPBearer
-
-import skillyard
 from skillyard.app.searching import open_search
 from skillyard.app.yard import Yard
 from skillyard.config.settings import Settings
 from skillyard.db.idempotency import IdempotencyStore
-from skillyard.server import discovery, marketplace
-from skillyard.server.api import (
-    agents,
-    catalog,
-    changes,
-    events,
-    files,
-    graph,
-    history,
-    imports,
-    namespaces,
-    people,
-    search,
-    similar,
-    skills,
-    tokens,
-    usage,
-    versions,
-)
-from skillyard.server.api.shapes import errors
 from skillyard.server.asgi import Receive, Scope, Send
-from skillyard.server.auth import Authentication, Doorkeeper, administrators_only, not_kept, operator_only
+from skillyard.server.auth import Authentication, Doorkeeper
 from skillyard.server.errors import install_error_handlers
-from skillyard.server.library_api import router as library_router
 from skillyard.server.logs import AccessLog
 from skillyard.server.metrics import Metrics
-from skillyard.server.models import Success
-from skillyard.server.probes import Check, probe_router
+from skillyard.server.parts import Parts
 from skillyard.server.rate import Rate
+from skillyard.server.routing import LazyApi
 from skillyard.server.sign_in.desk import Desk
 from skillyard.server.sign_in.oidc_settings import OidcSettings
 from skillyard.server.sign_in.origins import SIGN_IN, SIGN_OUT
-from skillyard.server.sign_in.routes import router as sign_in_router
 from skillyard.server.stack import Surroundings, surround
 from skillyard.server.streams import Streams
-from skillyard.server.yard import cargos, executions, filesystem, operation, runs, sandboxes, streams
 from skillyard.skill.library import Library
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (
-    skills.router,  # first: a skill may be called like a route of the others
-    files.router,
-    imports.router,
-    versions.router,
-    search.router,
-    similar.router,
-    catalog.router,
-    graph.router,
-    agents.router,
-    people.router,
-    namespaces.router,
-    tokens.router,
-    history.router,
-    changes.router,
-    events.router,
-    discovery.router,
-    marketplace.router,
+OPEN_PATHS: Final = (
+    "/.well-known/agent-skills/",
+    "/.claude-plugin/",
+    "/marketplace.git/",
+    "/marketplace/",
+    SIGN_IN,
+    SIGN_OUT,
 )
-YARD_ROUTERS: Final[tuple[APIRouter, ...]] = (
-    sandboxes.router,
-    runs.router,
-    streams.router,
-    filesystem.router,
-    executions.router,
-    cargos.router,
-    operation.router,
-)
-OPEN_PATHS: Final = (f"{discovery.router.prefix}/", *marketplace.OPEN_PATHS, SIGN_IN, SIGN_OUT)
-LINKS: Final = {
-    "health": "/healthz",
-    "openapi": "/openapi.json",
-    "me": "/api/v1/me",
-    "skills": "/api/v1/skills",
-    "changes": "/api/v1/changes",
-    "library": "/api/v1/library/skills",
-    "search": "/api/v1/search?q=skill",
-    "sandboxes": "/v1/sandboxes",
-}
+"""Where callers without a token are served, too."""
 _NO_BLOB: Final = "0" * 64
 _BURST_SECONDS: Final = 10
 """So much of what a caller may ask in the long run may come at once."""
@@ -117,7 +59,9 @@ class Application:
         self._number = 0
         self._own_ports = yard.sandboxes.backends.own_ports
         self.streams = Streams(yard.database)
-        self.api = make_api({"database": self._read_number, "blobs": lambda: yard.blobs.has(_NO_BLOB)}, metrics)
+        self.api = make_api()
+        self.api.state.metrics = metrics
+        self.api.state.parts = Parts({"database": self._read_number, "blobs": lambda: yard.blobs.has(_NO_BLOB)})
         self.api.state.yard = yard
         self.api.state.library = library
         self.api.state.search = open_search(settings, library)
@@ -152,28 +96,10 @@ class Application:
         self.streams.close()
 
 
-def make_api(checks: Mapping[str, Check], metrics: Metrics) -> FastAPI:
-    """The routes alone; the rest of what they need is in `app.state`."""
-    # No pages that would load scripts from another host.
-    api = FastAPI(title="Skillyard", version=skillyard.__version__, docs_url=None, redoc_url=None)
+def make_api() -> LazyApi:
+    """The routes alone; what they need is in `app.state`."""
+    api = LazyApi()
     install_error_handlers(api)
-    # It checks nothing, which was done before: it tells readers of the contract how to come in.
-    bearer = Depends(HTTPBearer(auto_error=False, description="An API token, such as `sky_…`."))
-    for router in ROUTERS:
-        api.include_router(router, dependencies=[bearer])
-    api.include_router(usage.router, dependencies=[bearer, Depends(not_kept)])
-    api.include_router(library_router, dependencies=[bearer, Depends(operator_only), Depends(not_kept)])
-    api.include_router(probe_router(checks, metrics, metrics_for=[Depends(administrators_only)]))
-    api.include_router(sign_in_router)
-    for router in YARD_ROUTERS:
-        api.include_router(router, dependencies=[bearer])
-    api.include_router(operation.health_router)
-
-    @api.get("/", tags=["about"], responses=errors())
-    async def index() -> Success[dict[str, str]]:
-        """Where to go from here."""
-        return Success(data=LINKS)
-
     return api
 
 

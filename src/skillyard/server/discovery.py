@@ -10,7 +10,7 @@ from skillyard.registry.artifacts import ArtifactKind
 from skillyard.registry.discovery import Discovery, Listed, nothing_here
 from skillyard.registry.marketplace import Marketplace
 from skillyard.server.api.caller import TheYard
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.etags import is_known, without_gzip
 
 SCHEMA: Final = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -20,7 +20,7 @@ _ENDINGS: Final = {ArtifactKind.SKILL_MD: "md", ArtifactKind.ARCHIVE: "zip"}
 _MEDIA_TYPES: Final = {ArtifactKind.SKILL_MD: "text/plain; charset=utf-8", ArtifactKind.ARCHIVE: "application/zip"}
 _FOREVER: Final = "max-age=31536000, immutable"
 
-router = APIRouter(prefix="/.well-known/agent-skills", tags=["discovery"], responses=errors())
+router = APIRouter(prefix="/.well-known/agent-skills", tags=["discovery"], responses=errors(), dependencies=[BEARER])
 
 
 async def anyone(request: Request) -> Principal | None:

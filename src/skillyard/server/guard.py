@@ -4,6 +4,7 @@ import ipaddress
 from functools import lru_cache
 from typing import Final
 
+from skillyard.config.settings import Settings
 from skillyard.errors import NotAllowedError
 from skillyard.server.asgi import RAW_SAFE_HEADERS, App, Message, Receive, Scope, Send, refuse
 
@@ -64,6 +65,16 @@ def is_loopback(name: str) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def require_safe_address(settings: Settings, address: str) -> None:
+    """Refuses to trust whoever reaches an address that others can reach."""
+    if settings.auth == "local" and not is_loopback(address):
+        raise NotAllowedError(
+            f"{address} can be reached by others, and with auth 'local' everyone would be you.",
+            hint="Set SKILLYARD_AUTH=token and SKILLYARD_ADMIN_TOKEN, or bind 127.0.0.1.",
+            details={"host": address, "auth": settings.auth},
+        )
 
 
 def _objection(scope: Scope) -> NotAllowedError | None:

@@ -8,12 +8,18 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from skillyard.app.reading import find_entry, read_skill
 from skillyard.app.searching import SkillSearch
 from skillyard.errors import NotFoundError
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
+from skillyard.server.auth import not_kept, operator_only
 from skillyard.server.models import SkillDetail, SkillSummary, Success, SuccessList
 from skillyard.server.raw_files import file_response
 from skillyard.skill.library import Library
 
-router = APIRouter(prefix="/api/v1/library", tags=["library"], responses=errors())
+router = APIRouter(
+    prefix="/api/v1/library",
+    tags=["library"],
+    responses=errors(),
+    dependencies=[BEARER, Depends(operator_only), Depends(not_kept)],
+)
 
 
 def _library(request: Request) -> Library:

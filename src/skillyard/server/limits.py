@@ -10,6 +10,10 @@ from skillyard.errors import InputError, LimitError, SkillyardError, UsageError
 from skillyard.server.asgi import App, Message, Receive, Scope, Send, refuse
 
 MAX_BODY: Final = 20 * 1024 * 1024
+MAX_UPLOAD: Final = 129 * 1024 * 1024
+"""Of a file for a sandbox: as large as sandboxes take one, and the form around it."""
+_UPLOAD: Final = re.compile(r"/v1/sandboxes/[^/]+/filesystem/upload/?")
+_SANDBOX: Final = "/v1/sandboxes"
 MAX_TARGET: Final = 32 * 1024
 """Bytes of path and query: a reason in any script has room, at nine bytes a letter."""
 MAX_HEADERS: Final = 100
@@ -70,6 +74,7 @@ class RequestLimits:
 
     def _header_problem(self, scope: Scope) -> _Refusal | None:
         count = size = 0
+        most = self._most(scope)
         seen: set[bytes] = set()
         for name, value in scope["headers"]:
             count += 1
@@ -84,14 +89,18 @@ class RequestLimits:
                     return 422, InputError("A form must be UTF-8.", hint="Leave the charset out of its type.")
                 if name == b"content-length" and not value.isdigit():
                     return 400, UsageError(f"Content-Length is no number: {value.decode('latin-1')!r}.")
-                if name == b"content-length" and (len(value) > _LENGTH_DIGITS or int(value) > self._max_body):
-                    return 413, _too_large(self._max_body)
+                if name == b"content-length" and (len(value) > _LENGTH_DIGITS or int(value) > most):
+                    return 413, _too_large(scope, most)
         if count > MAX_HEADERS or size > MAX_HEADER_BYTES:
             return 431, _too_many_headers(count, size)
         return None
 
+    def _most(self, scope: Scope) -> int:
+        return MAX_UPLOAD if _UPLOAD.fullmatch(scope["path"]) else self._max_body
+
     async def _watched(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = _Body(receive, max_size=self._max_body, patience=self._patience)
+        most = self._most(scope)
+        body = _Body(receive, max_size=most, patience=self._patience, too_large=_too_large(scope, most))
         started = False
 
         async def answer(message: Message) -> None:
@@ -111,10 +120,11 @@ class RequestLimits:
 class _Body:
     """What arrives of a body, and why no more of it is taken."""
 
-    def __init__(self, receive: Receive, *, max_size: int, patience: Patience) -> None:
+    def __init__(self, receive: Receive, *, max_size: int, patience: Patience, too_large: LimitError) -> None:
         self.refusal: _Refusal | None = None
         self._receive = receive
         self._max_size = max_size
+        self._too_large = too_large
         self._patience = patience
         self._received = 0
         self._waited = 0.0
@@ -135,7 +145,7 @@ class _Body:
         self._received += len(message.get("body", b""))
         self._whole = not message.get("more_body", False)
         if self._received > self._max_size:
-            self.refusal = 413, _too_large(self._max_size)
+            self.refusal = 413, self._too_large
             raise _CutOffError
         return message
 
@@ -148,12 +158,13 @@ class _Body:
         )
 
 
-def _too_large(limit: int) -> LimitError:
-    return LimitError(
-        f"The body of the request is larger than {limit} bytes.",
-        hint="Send less: leave out files that the skill does not need.",
-        details={"limit": limit},
-    )
+def _too_large(scope: Scope, limit: int) -> LimitError:
+    hint = "Send less: leave out files that the skill does not need."
+    if limit == MAX_UPLOAD:
+        hint = "Split the file, and put it together in the sandbox: cat part-* > file"
+    elif scope["path"].startswith(_SANDBOX):
+        hint = "Upload large contents as a file: skillyard sandbox files upload ID FILE"
+    return LimitError(f"The body of the request is larger than {limit} bytes.", hint=hint, details={"limit": limit})
 
 
 def _target_problem(scope: Scope) -> _Refusal | None:

@@ -9,11 +9,9 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from skillyard.errors import InputError, NotFoundError
 from skillyard.registry.git_pack import Repository
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.discovery import Anyone, TheMarketplace
 
-OPEN_PATHS: Final = ("/.claude-plugin/", "/marketplace.git/", "/marketplace/")
-"""Where callers without a token are served, too."""
 _SERVICE: Final = "git-upload-pack"
 _BRANCH: Final = b"refs/heads/main"
 _ABILITIES: Final = b"shallow object-format=sha1 symref=HEAD:%s agent=skillyard" % _BRANCH
@@ -27,7 +25,7 @@ _HEX: Final = re.compile(rb"[0-9a-f]{4}")
 _WANT: Final = re.compile(rb"want ([0-9a-f]{40})(?: |$)")
 _GZIP_OR_ZLIB: Final = 32 + zlib.MAX_WBITS
 
-router = APIRouter(tags=["discovery"], responses=errors())
+router = APIRouter(tags=["discovery"], responses=errors(), dependencies=[BEARER])
 
 Name = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,64}$", description="The name of a plugin.")]
 Service = Annotated[str, Query(max_length=64)]

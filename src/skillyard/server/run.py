@@ -1,12 +1,17 @@
 """Running the server: one socket, bound before anything is promised."""
 
+import asyncio
 import contextlib
 import errno
 import socket
 from collections.abc import Callable, Sequence
+from typing import Final
 
-from skillyard.errors import ConflictError, NotAllowedError, UsageError
-from skillyard.server.asgi import App
+from skillyard.errors import ConflictError, NotAllowedError, UnavailableError, UsageError
+from skillyard.server.asgi import App, Message, Receive, Scope, Send, refuse
+
+_STOP_SECONDS: Final = 5
+"""How long answers under way may take when the server is told to stop; a run in a sandbox could take minutes."""
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -48,14 +53,14 @@ def run(
 
     A `local` server takes only connections of its own user, where the system can tell. `proxies` are the addresses
     whose `X-Forwarded-*` headers are believed. `stopping` is called when the server has been told to stop, before it
-    waits for the answers under way.
+    waits for the answers under way, which it does for a short time.
     """
     import uvicorn  # noqa: PLC0415 -- only a running server needs it
 
     from skillyard.server.protocol import BoundedProtocol, LocalProtocol  # noqa: PLC0415
 
     config = uvicorn.Config(
-        app,
+        _StopsInTime(app),
         http=LocalProtocol if local else BoundedProtocol,
         ws="none",  # a WebSocket would bypass the protocol above
         log_level="warning",
@@ -64,6 +69,7 @@ def run(
         server_header=False,
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
+        timeout_graceful_shutdown=_STOP_SECONDS,
     )
 
     class Server(uvicorn.Server):
@@ -73,6 +79,35 @@ def run(
 
     with contextlib.suppress(KeyboardInterrupt):  # the way a person stops it
         Server(config).run(sockets=[listener])
+
+
+class _StopsInTime:
+    """Tells those whose answer is not ready when the patience of a stopping server ends."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def say(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, say)
+        except asyncio.CancelledError:  # nothing else does that here
+            if scope["type"] == "http" and not begun:
+                await refuse(scope, send, _stopped())
+
+
+def _stopped() -> UnavailableError:
+    return UnavailableError(
+        "The server was told to stop before this was done.",
+        hint="Ask again when it is back; what was run in a sandbox is in its history.",
+        details={"retry_after": _STOP_SECONDS},
+    )
 
 
 def _bind_error(error: OSError, host: str, port: int) -> ConflictError | NotAllowedError | UsageError:

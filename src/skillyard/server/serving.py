@@ -9,10 +9,8 @@ from skillyard.app.local_person import local_name
 from skillyard.app.seeding import seed_builtin
 from skillyard.app.yard import Yard, open_yard
 from skillyard.config.settings import Settings
-from skillyard.errors import NotAllowedError
 from skillyard.identity.access import OPERATOR
 from skillyard.server.app import Application
-from skillyard.server.guard import is_loopback
 from skillyard.server.logs import access_log
 from skillyard.skill.library import Library
 
@@ -20,16 +18,6 @@ NO_TOKEN: Final = (
     "There is no token yet, so nobody can come in. Make the first on this machine: "  # noqa: S105 -- a remark
     "skillyard registry tokens create first --scope admin, or set SKILLYARD_ADMIN_TOKEN."
 )
-
-
-def require_safe_address(settings: Settings, address: str) -> None:
-    """Refuses to trust whoever reaches an address that others can reach."""
-    if settings.auth == "local" and not is_loopback(address):
-        raise NotAllowedError(
-            f"{address} can be reached by others, and with auth 'local' everyone would be you.",
-            hint="Set SKILLYARD_AUTH=token and SKILLYARD_ADMIN_TOKEN, or bind 127.0.0.1.",
-            details={"host": address, "auth": settings.auth},
-        )
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from skillyard.app.injection_sources import (
     LibraryPicks,
     PickedSkills,
 )
-from skillyard.config.settings import SkillInjection
+from skillyard.config.sections import SkillInjection
 from skillyard.delivery.injector import DEADLINE
 from skillyard.delivery.manifest import MAX_ENTRIES, MAX_MANIFEST_BYTES, Manifest
 from skillyard.delivery.release_source import RELEASE

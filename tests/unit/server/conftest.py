@@ -173,12 +173,12 @@ def root(tmp_path):
 
 
 @pytest.fixture
-def start(tmp_path, root) -> Callable:
+def start(tmp_path, new_home, root) -> Callable:
     """Serve a yard: `with start(person="root") as served` for the person at this machine, else for tokens."""
 
     @contextmanager
     def _start(*, person=None, library=None, **given):
-        settings = Settings(home=tmp_path / "home", **given)
+        settings = Settings(home=new_home(tmp_path / "home"), **given)
         made = {}
 
         @asynccontextmanager

@@ -39,13 +39,13 @@ SKILLS = [
 
 
 @pytest.fixture
-def yard_client(tmp_path):
+def yard_client(tmp_path, new_home):
     """A client, and the headers of the owner of all skills. With `x-absent`, nothing is noted about the caller."""
     given = {}
 
     @asynccontextmanager
     async def opening():
-        async with open_yard(Settings(home=tmp_path)) as yard:
+        async with open_yard(Settings(home=new_home(tmp_path))) as yard:
             ana = await yard.access.operator("ana")
             for one, visibility in SKILLS:
                 await yard.registry.publishing.publish_bundle(ana, draft_of(one), visibility=visibility, why=WHY)
@@ -54,8 +54,7 @@ def yard_client(tmp_path):
             api = FastAPI()
             install_error_handlers(api)
             api.state.yard = yard
-            api.include_router(discovery.router)
-            api.include_router(marketplace.router)
+            api.router.routes.extend([*discovery.router.routes, *marketplace.router.routes])
 
             async def app(scope, receive, send):
                 headers = dict(scope["headers"])

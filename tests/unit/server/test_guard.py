@@ -2,7 +2,9 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from skillyard.server.guard import LoopbackGuard
+from skillyard.config.settings import Settings
+from skillyard.errors import NotAllowedError
+from skillyard.server.guard import LoopbackGuard, require_safe_address
 
 
 @pytest.fixture
@@ -72,3 +74,18 @@ def test_a_websocket_is_refused_as_well(client):
     with pytest.raises(WebSocketDisconnect) as caught, client.websocket_connect("/", headers={"host": "evil.example"}):
         pass
     assert caught.value.code == 1008
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "10.0.0.1", "2001:db8::1"])
+def test_an_address_that_others_reach_needs_tokens(tmp_path, address):
+    with pytest.raises(NotAllowedError) as caught:
+        require_safe_address(Settings(home=tmp_path, auth="local"), address)
+    assert "SKILLYARD_AUTH=token" in caught.value.hint
+    assert "SKILLYARD_ADMIN_TOKEN" in caught.value.hint
+    assert "127.0.0.1" in caught.value.hint
+    require_safe_address(Settings(home=tmp_path, auth="token"), address)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "127.8.8.8"])
+def test_this_machine_is_safe(tmp_path, address):
+    require_safe_address(Settings(home=tmp_path, auth="local"), address)

@@ -1,15 +1,18 @@
 import asyncio
+from types import SimpleNamespace
 
 import pytest
-from fastapi import Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 import skillyard
-from skillyard.errors import NotAllowedError, UnavailableError
-from skillyard.server import probes
+from skillyard.errors import UnavailableError
+from skillyard.server import parts
+from skillyard.server.auth import PRINCIPAL
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.metrics import Metrics
-from skillyard.server.probes import probe_router
+from skillyard.server.parts import Parts
+from skillyard.server.probes import router
 
 
 async def works():
@@ -28,11 +31,18 @@ async def hangs():
     await asyncio.Event().wait()
 
 
-def client(checks, **options):
+def client(checks, *, admin=True):
     app = FastAPI()
     install_error_handlers(app)
-    app.include_router(probe_router(checks, Metrics(), **options))
-    return TestClient(app)
+    app.include_router(router)
+    app.state.parts = Parts(checks)
+    app.state.metrics = Metrics()
+
+    async def asked(scope, receive, send):
+        scope.setdefault("state", {})[PRINCIPAL] = SimpleNamespace(admin=admin)
+        await app(scope, receive, send)
+
+    return TestClient(asked)
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -49,7 +59,7 @@ def test_a_server_is_ready_when_all_its_parts_work():
 
 
 def test_a_broken_part_is_named_and_nothing_given_away(monkeypatch):
-    monkeypatch.setattr(probes, "_PATIENCE", 0.01)
+    monkeypatch.setattr(parts, "_PATIENCE", 0.01)
     checks = {"database": unreachable, "blobs": fails, "search": hangs, "clock": works}
     answer = client(checks).get("/readyz")
     assert answer.status_code == 503
@@ -59,40 +69,11 @@ def test_a_broken_part_is_named_and_nothing_given_away(monkeypatch):
     assert "secret-host" not in answer.text
 
 
-def test_all_who_ask_at_once_are_answered_by_one_look():
-    looks = []
-    now = [100.0]
-    found = asyncio.Event()
-
-    async def look():
-        looks.append(now[0])
-        await found.wait()
-
-    async def go():
-        parts = probes._Parts({"database": look}, clock=lambda: now[0])
-        asked = [asyncio.create_task(parts.outcomes()) for _ in range(5)]
-        await asyncio.sleep(0)
-        asked[0].cancel()  # whoever asked first may be gone before the answer
-        found.set()
-        assert [await one for one in asked[1:]] == [{"database": "ok"}] * 4
-        now[0] += 0.9
-        await parts.outcomes()
-        assert looks == [100.0]
-        now[0] += 0.1
-        await parts.outcomes()
-
-    asyncio.run(go())
-    assert looks == [100.0, 101.0]
-
-
 def test_metrics_are_in_the_form_prometheus_reads():
     answer = client({}).get("/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert "# TYPE skillyard_requests_in_flight gauge" in answer.text
 
 
-def test_metrics_can_be_kept_for_some():
-    def nobody():
-        raise NotAllowedError("not yours")
-
-    assert client({}, metrics_for=[Depends(nobody)]).get("/metrics").status_code == 403
+def test_metrics_are_for_administrators():
+    assert client({}, admin=False).get("/metrics").status_code == 403

@@ -1,10 +1,9 @@
 import pytest
 
 from skillyard.config.settings import Settings
-from skillyard.errors import NotAllowedError
 from skillyard.history.entries import Why
 from skillyard.library.folder import FolderLibrary
-from skillyard.server.serving import NO_TOKEN, require_safe_address, serving
+from skillyard.server.serving import NO_TOKEN, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -12,21 +11,6 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5", "10.0.0.1", "2001:db8::1"])
-async def test_an_address_that_others_reach_needs_tokens(tmp_path, address):
-    with pytest.raises(NotAllowedError) as caught:
-        require_safe_address(Settings(home=tmp_path, auth="local"), address)
-    assert "SKILLYARD_AUTH=token" in caught.value.hint
-    assert "SKILLYARD_ADMIN_TOKEN" in caught.value.hint
-    assert "127.0.0.1" in caught.value.hint
-    require_safe_address(Settings(home=tmp_path, auth="token"), address)
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "127.8.8.8"])
-async def test_this_machine_is_safe(tmp_path, address):
-    require_safe_address(Settings(home=tmp_path, auth="local"), address)
 
 
 async def opened(tmp_path, **given):

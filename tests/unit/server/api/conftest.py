@@ -95,19 +95,19 @@ def routers():
 
 
 @pytest.fixture
-def api(tmp_path, routers):
+def api(tmp_path, new_home, routers):
     made = Api()
 
     @asynccontextmanager
     async def lifespan(app):
-        async with open_yard(Settings(home=tmp_path / "home")) as yard:
+        async with open_yard(Settings(home=new_home(tmp_path / "home"))) as yard:
             app.state.yard = made.yard = yard
             yield
 
     app = FastAPI(lifespan=lifespan)
     install_error_handlers(app)
     for router in routers:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # as they are: including would make each of them again
     app.add_middleware(Identified, api=made)
     with TestClient(app, raise_server_exceptions=True) as made.client:
         yield made

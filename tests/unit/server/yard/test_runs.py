@@ -1,8 +1,12 @@
 """Runs, files and executions over HTTP."""
 
 import json
+import random
 
 import pytest
+
+from skillyard.sandbox import workspace
+from skillyard.server.limits import MAX_BODY, MAX_UPLOAD
 
 
 @pytest.fixture
@@ -98,6 +102,32 @@ def test_a_path_out_of_the_workspace_is_invalid(ana, sandbox, path):
     if path:
         form = {"files": {"file": ("x", b"evil")}, "data": {"path": path}}
         ana.fails("POST", f"{files}/upload", "invalid_path", 400, **form)
+
+
+def test_a_file_larger_than_other_requests_is_uploaded_and_comes_back_in_pieces(ana, sandbox):
+    data = random.Random(7).randbytes(MAX_BODY + 1)
+    form = {"files": {"file": ("x", data)}, "data": {"path": "large.bin"}}
+    sent = ana.request("POST", f"{sandbox}/filesystem/upload", 200, **form).json()
+    assert sent == {"status": "ok", "path": "large.bin", "size": len(data)}
+    got = ana.request("GET", f"{sandbox}/filesystem/download", 200, params={"path": "large.bin"})
+    assert got.content == data
+    assert "content-length" not in got.headers
+
+
+def test_contents_that_are_too_large_are_told_where_to_go(ana, sandbox):
+    body = {"path": "x", "content": "x" * MAX_BODY}
+    error = ana.fails("PUT", f"{sandbox}/filesystem/files", "limit_exceeded", 413, json=body)
+    assert "files upload" in error["hint"]
+    announced = {"content-length": str(MAX_UPLOAD + 1)}
+    error = ana.fails("POST", f"{sandbox}/filesystem/upload", "limit_exceeded", 413, headers=announced)
+    assert "Split the file" in error["hint"]
+
+
+def test_a_file_larger_than_sandboxes_take_is_refused(ana, sandbox, monkeypatch):
+    monkeypatch.setattr(workspace, "MAX_FILE", 1000)
+    form = {"files": {"file": ("x", b"x" * 1001)}, "data": {"path": "x"}}
+    error = ana.fails("POST", f"{sandbox}/filesystem/upload", "limit_exceeded", 413, **form)
+    assert error["details"]["limit"] == 1000
 
 
 def test_any_file_is_uploaded_and_downloaded_as_it_is(ana, sandbox):

@@ -156,6 +156,38 @@ def test_nobody_has_more_than_allowed(start):
         assert (refused.status_code, refused.json()["error"]["code"]) == (429, "quota_exceeded")
 
 
+PRIVATE = {"network": {"allow": ["https://example.org", "http://169.254.169.254", "http://localhost:5432"]}}
+
+
+def test_with_tokens_only_whoever_runs_the_yard_lists_what_is_not_public(start):
+    first = "the-first-token-of-all"
+    with start(sandbox_backend="unsafe", auth="token", admin_token=first) as served:
+        ana = served.token("ana", admin=True)
+        refused = ana.post("/v1/sandboxes", json=PRIVATE)
+        error = refused.json()["error"]
+        assert (refused.status_code, error["code"]) == (403, "forbidden")
+        assert error["details"]["value"] == ["http://169.254.169.254:80", "http://localhost:5432"]
+        assert "sandbox_allow_private" in error["hint"]
+        assert ana.get("/v1/sandboxes").json()["items"] == []
+        public = {"network": {"allow": ["https://example.org"]}}
+        assert ana.post("/v1/sandboxes", json=public).status_code == 201
+        operator = {"authorization": f"Bearer {first}"}
+        assert served.client.post("/v1/sandboxes", json=PRIVATE, headers=operator).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("settings", "status"),
+    [
+        ({"auth": "token", "sandbox_allow_private": True}, 201),
+        ({"auth": "local", "sandbox_allow_private": False}, 403),
+        ({"auth": "local"}, 201),
+    ],
+)
+def test_the_settings_say_who_lists_what_is_not_public(start, settings, status):
+    with start(sandbox_backend="unsafe", **settings) as served:
+        assert served.token("ana").post("/v1/sandboxes", json=PRIVATE).status_code == status
+
+
 def test_a_cargo_has_every_field_that_clients_read(ana):
     made = ana.post("cargos", {"size_limit_mb": 2048}, 201)
     assert (made["managed"], made["managed_by_sandbox_id"], made["size_limit_mb"]) == (False, None, 2048)

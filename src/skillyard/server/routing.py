@@ -1,0 +1,120 @@
+"""The routes, in groups that are imported when a path of theirs is first asked for: a command needs one or two."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from fastapi import APIRouter, FastAPI
+
+import skillyard
+from skillyard.server.asgi import Receive, Scope, Send
+from skillyard.server.sign_in.origins import SIGN_IN, SIGN_OUT
+
+_API: Final = "/api/v1"
+_SKILL: Final = f"{_API}/skills/[^/]+"
+_SANDBOX: Final = "/v1/sandboxes/[^/]+"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteGroup:
+    """A router, and how the paths of its routes begin; others may begin like that, too."""
+
+    module: str
+    name: str
+    paths: re.Pattern[str]
+
+    def claims(self, path: str) -> bool:
+        return self.paths.match(path) is not None
+
+    def router(self) -> APIRouter:
+        return getattr(import_module(self.module), self.name)
+
+
+def _group(module: str, *paths: str, name: str = "router") -> RouteGroup:
+    return RouteGroup(module=f"skillyard.server.{module}", name=name, paths=re.compile("|".join(paths)))
+
+
+GROUPS: Final = (
+    _group("api.skills", f"{_API}/skills"),  # first: a skill may be called like a route of the others
+    _group("api.files", f"{_SKILL}/files", f"{_API}/skills/files"),
+    _group("api.imports", f"{_API}/skills/import", f"{_SKILL}/export"),
+    _group("api.versions", f"{_SKILL}/(versions|tags|diff)"),
+    _group("api.search", f"{_API}/search"),
+    _group("api.similar", f"{_SKILL}/similar"),
+    _group("api.catalog", f"{_API}/catalog"),
+    _group("api.graph", f"{_API}/graph", f"{_SKILL}/(references|dependencies)"),
+    _group("api.agents", f"{_API}/(agents|tenant/)"),
+    _group("api.people", f"{_API}/(me|people|tenants)"),
+    _group("api.namespaces", f"{_API}/namespaces"),
+    _group("api.tokens", f"{_API}/tokens"),
+    _group("api.history", f"{_API}/(history|audit)"),
+    _group("api.changes", f"{_API}/changes"),
+    _group("api.events", f"{_API}/events"),
+    _group("discovery", "/.well-known/agent-skills"),
+    _group("marketplace", "/marketplace", "/.claude-plugin"),
+    _group("api.usage", f"{_API}/usage", f"{_SKILL}/usage"),
+    _group("api.feedback_taking", f"{_API}/feedback/(take$|[^/]+/)", f"{_API}/lessons/[^/]+/tools"),
+    _group("api.feedback", f"{_API}/feedback($|/)", f"{_API}/lessons"),
+    _group("api.feedback_sources", f"{_API}/feedback-sources"),
+    _group("api.proposals", f"{_API}/proposals"),
+    _group("api.memories", f"{_API}/memories"),
+    _group("api.rules", f"{_API}/rules"),
+    _group("library_api", f"{_API}/library"),
+    _group("sign_in.routes", SIGN_IN, SIGN_OUT),
+    _group("yard.sandboxes", "/v1/sandboxes"),
+    _group("yard.runs", f"{_SANDBOX}/(python|shell|browser)"),
+    _group("yard.streams", f"{_SANDBOX}/(python|shell)"),
+    _group("yard.filesystem", f"{_SANDBOX}/filesystem"),
+    _group("yard.executions", f"{_SANDBOX}/history"),
+    _group("yard.cargos", "/v1/cargos"),
+    _group("yard.skills_payloads", "/v1/skills/payloads"),
+    _group("yard.skills_candidates", "/v1/skills/candidates"),
+    _group("yard.skills_releases", "/v1/skills/releases"),
+    _group("yard.skills_insights", "/v1/skills/(search|insights|gaps|retirements|executions)$"),
+    _group("yard.skills_work", "/v1/skills/(mine|evaluations|benchmarks|candidates/[^/]+/replay)"),
+    _group("yard.skills_runs", "/v1/skills/runs", "/v1/skills/.+/(run|kill)", f"{_SANDBOX}/browser/skills"),
+    _group("yard.operation", "/v1/(profiles|admin)"),
+    _group("yard.operation", "/health", name="health_router"),
+    _group("probes", "/(healthz|readyz|metrics)"),
+    _group("index", "/$"),
+)
+"""Every group, in the order in which they are asked whether a request is theirs."""
+
+
+class LazyApi(FastAPI):
+    """An application that has the routes which were needed until now, always in the same order.
+
+    Its groups share their routes with every other application. What these depend on is said where they are made:
+    FastAPI would make all of a router's routes once more to include it with anything else.
+    """
+
+    def __init__(self, groups: Sequence[RouteGroup] = GROUPS) -> None:
+        # No pages that would load scripts from another host.
+        super().__init__(title="Skillyard", version=skillyard.__version__, docs_url=None, redoc_url=None)
+        self._groups = groups
+        self._missing = list(groups)
+        self._counts: dict[RouteGroup, int] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan" and self._missing:
+            self._include([group for group in self._missing if group.claims(scope["path"])])
+        await super().__call__(scope, receive, send)
+
+    def openapi(self) -> dict[str, Any]:
+        self.complete()
+        return super().openapi()
+
+    def complete(self) -> None:
+        """Have the routes of every group."""
+        self._include(self._missing)
+
+    def _include(self, wanted: Sequence[RouteGroup]) -> None:
+        for group in tuple(wanted):
+            routes = group.router().routes
+            earlier = self._groups[: self._groups.index(group)]
+            place = sum(self._counts.get(other, 0) for other in earlier)
+            self.router.routes[place:place] = routes
+            self._counts[group] = len(routes)
+            self._missing.remove(group)
