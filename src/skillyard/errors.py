@@ -5,6 +5,7 @@ from typing import ClassVar
 
 __all__ = [
     "AlreadyDoneError",
+    "BudgetError",
     "BusyError",
     "CapabilityError",
     "ConflictError",
@@ -15,6 +16,8 @@ __all__ = [
     "InvalidPathError",
     "KeyReusedError",
     "LimitError",
+    "ModelError",
+    "NoModelError",
     "NotAllowedError",
     "NotFoundError",
     "QuotaError",
@@ -242,3 +245,29 @@ class TimedOutError(SkillyardError):
 
     code = "timeout"
     http_status = 504
+
+
+class ModelError(UnavailableError):
+    """A model gave no answer, or none that can be used: nothing was decided, and trying again may help."""
+
+    code = "model_error"
+
+
+class NoModelError(UnavailableError):
+    """Something needs a model, and the settings name none."""
+
+    code = "no_model"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No model is set.",
+            hint="Set one: skillyard config set model openai:gpt-5 (and SKILLYARD_MODEL_API_KEY), "
+            "or let a connected agent do it over MCP.",
+        )
+
+
+class BudgetError(SkillyardError):
+    """What a piece of work may cost is used up."""
+
+    code = "budget_exceeded"
+    http_status = 429

@@ -1,7 +1,8 @@
 """Every dependency states its licence, and none is under the GPL or the AGPL; the LGPL is fine."""
 
 import re
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,22 @@ WEAK_COPYLEFT = re.compile(r"\bLGPL|Lesser General Public License", re.IGNORECAS
 
 
 def licences(package: str) -> list[str]:
-    """What a package says of its licence: an expression, else classifiers, else the first line of the field."""
-    metadata = distribution(package).metadata
+    """What a package says of its licence: an expression, classifiers, a line, or how the text itself begins."""
+    installed = distribution(package)
+    metadata = installed.metadata
     if expression := metadata.get("License-Expression"):
         return re.split(r"\s+OR\s+", expression)
     classifiers = [value for value in metadata.get_all("Classifier") or [] if value.startswith("License ::")]
-    return classifiers or [(metadata.get("License") or "").partition("\n")[0]]
+    stated = (metadata.get("License") or "").partition("\n")[0]
+    return classifiers or [stated or next(texts_of(installed), "")]
+
+
+def texts_of(installed: Distribution) -> Iterator[str]:
+    """How the licence files that come with a package begin."""
+    named = installed.metadata.get_all("License-File") or []
+    for path in installed.files or []:
+        if path.name in named and ".dist-info" in str(path):
+            yield " ".join(path.read_text(encoding="utf-8")[:500].split())
 
 
 def is_acceptable(licence: str) -> bool:

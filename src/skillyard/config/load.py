@@ -25,6 +25,8 @@ _RULES: Final = {
     "admin_token": "a text of at least 16 characters",
     "sandbox_uids": "a range of users such as 700000-765535",
     "skill_injection": "a table of enabled, max_skills and include_stages",
+    "releases": "a table of canary_percent, minimum_sample, window_hours and others",
+    "learning": "a table of memory, rules, skills, other_reviewer, max_calls, max_tokens and max_seconds",
 }
 """What settings take that are neither numbers nor one of a few words."""
 _PASSWORD: Final = re.compile(r"(://[^:/@]*:)[^@]*@")

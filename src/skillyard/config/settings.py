@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -19,6 +19,7 @@ from pydantic_settings import (
 
 from skillyard.config.files import read_config_file, read_project_file, split_roots
 from skillyard.config.paths import default_home, project_config_file, user_config_file
+from skillyard.config.sections import Learning, Releases, SkillInjection
 
 ENV_PREFIX: Final = "SKILLYARD_"
 DOCUMENT_ROOT: Final = "DOCUMENT_ROOT"
@@ -27,19 +28,12 @@ FOREIGN: Final = {
     "document_root": DOCUMENT_ROOT,
     "docker_host": "DOCKER_HOST",
     "computer_use_mcp_url": "COMPUTER_USE_MCP_URL",
+    "use_skill_creator_workflow": "USE_SKILL_CREATOR_WORKFLOW",
+    "mcp_server_url": "MCP_SERVER_URL",
+    "mcp_server_name": "MCP_SERVER_NAME",
 }
 """Settings that are also read from the variables by which other programs know them."""
 _UIDS: Final = re.compile(r"([0-9]{1,10})-([0-9]{1,10})")
-
-
-class SkillInjection(BaseModel):
-    """What is put into sandboxes when they start."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    enabled: bool = True
-    max_skills: int = Field(default=50, ge=0, le=1000)
-    include_stages: tuple[Literal["stable", "canary"], ...] = ("stable", "canary")
 
 
 class Settings(BaseSettings):
@@ -148,6 +142,9 @@ class Settings(BaseSettings):
     sandboxes_per_person: int = Field(
         default=100, ge=0, description="Sandboxes that one person may have; 0 sets no limit."
     )
+    sandbox_allow_private: bool | None = Field(
+        default=None, description="Whether lists of sandboxes may name this machine and its network."
+    )
     docker_host: str | None = Field(
         default=None, min_length=1, description="The Docker host of sandboxes; without it, this machine's."
     )
@@ -155,7 +152,9 @@ class Settings(BaseSettings):
         default="python:3.12-slim", min_length=1, description="The image of sandboxes on Docker; it has `python3`."
     )
     computer_use_mcp_url: str | None = Field(
-        default=None, min_length=1, description="The computer-use server that sandboxes of the backend `mcp` are on."
+        default=None,
+        min_length=1,
+        description="The computer-use server of the backend `mcp` and of `skill-creator`; `local` is our own sandbox.",
     )
     chromium: Path | None = Field(
         default=None, description="The browser of sandboxes; without it, the first Chromium that is found."
@@ -163,6 +162,32 @@ class Settings(BaseSettings):
     skill_injection: Annotated[SkillInjection, NoDecode] = Field(
         default_factory=SkillInjection, description="Which learned skills sandboxes are given when they start."
     )
+    releases: Annotated[Releases, NoDecode] = Field(
+        default_factory=Releases, description="When learned skills are for all, and when they are taken back."
+    )
+    job_workers: int = Field(
+        default=4, ge=1, le=64, description="Jobs (mining, replays, learning) that a server works on at once."
+    )
+
+    model: str | None = Field(
+        default=None, min_length=1, description="The model that learns from feedback, as `provider:model`."
+    )
+    model_base_url: str | None = Field(
+        default=None, min_length=1, description="The address of an OpenAI-compatible server that the model is on."
+    )
+    model_api_key: SecretStr | None = Field(
+        default=None, description="Your key at the model's provider; set it in the environment."
+    )
+    learning: Annotated[Learning, NoDecode] = Field(
+        default_factory=Learning, description="What learning may do by itself, and what one lesson may cost."
+    )
+    use_skill_creator_workflow: bool = Field(
+        default=False, description="Whether learned skills are made with the `skill-creator` skill in a sandbox."
+    )
+    mcp_server_url: str | None = Field(
+        default=None, min_length=1, description="The skill server that `skill-creator` is read from; else our own."
+    )
+    mcp_server_name: str = Field(default="claude-skills", min_length=1, description="The name of that skill server.")
 
     @property
     def database(self) -> str:
@@ -174,6 +199,11 @@ class Settings(BaseSettings):
         """The users that sandboxes may run as."""
         first, _, last = self.sandbox_uids.partition("-")
         return range(int(first), int(last) + 1)
+
+    @property
+    def private_network(self) -> bool:
+        """Whether everyone may list addresses of this machine and its network; by default where there is only one."""
+        return self.auth == "local" if self.sandbox_allow_private is None else self.sandbox_allow_private
 
     @property
     def blobs(self) -> str:
@@ -205,7 +235,7 @@ class Settings(BaseSettings):
             raise ValueError("it is no range of users")
         return value
 
-    @field_validator("skill_injection", mode="before")
+    @field_validator("skill_injection", "releases", "learning", mode="before")
     @classmethod
     def _section(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return json.loads(value) if isinstance(value, str) else value
