@@ -43,6 +43,7 @@ bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.
 	$(BIN)/python bench/search.py --write bench/RESULTS.md
 	$(BIN)/python bench/registry.py --write bench/RESULTS.md
 	$(BIN)/python bench/sandboxes.py --write bench/RESULTS.md
+	$(BIN)/python bench/decisions.py --write bench/RESULTS.md
 
 docs: $(READY) ## rewrite the generated tables of docs/ from the code
 	$(BIN)/python scripts/docs.py

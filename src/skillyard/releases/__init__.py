@@ -1,0 +1,1 @@
+"""From executions to releases: know-how that is mined, replayed, released to some, watched, and kept or taken back."""

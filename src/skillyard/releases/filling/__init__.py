@@ -1,0 +1,1 @@
+"""Putting values into texts of each kind, so that a value is never more than a value."""

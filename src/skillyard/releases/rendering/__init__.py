@@ -1,0 +1,1 @@
+"""A candidate as a skill: its `SKILL.md`, and scripts that replay it."""

@@ -1,0 +1,74 @@
+"""The steps of a payload as people and agents read them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from skillyard.releases.payloads import Check, CheckKind, Step, StepType
+from skillyard.releases.rendering.markdown import code_block, code_span, prose
+
+MAX_SHOWN: Final = 100
+"""Steps in the text; all are in the payload."""
+_MAX_LINE: Final = 160
+_MAX_TEXT: Final = 4_000
+_LANGUAGES: Final[Mapping[StepType, str]] = {
+    StepType.SHELL: "sh",
+    StepType.PYTHON: "python",
+    StepType.BROWSER: "text",
+}
+_INDENT: Final = "    "
+
+
+def step_lines(steps: Sequence[Step]) -> Iterator[str]:
+    """A numbered list of them."""
+    for number, step in enumerate(steps[:MAX_SHOWN], start=1):
+        yield from _step(number, step)
+    if len(steps) > MAX_SHOWN:
+        yield ""
+        yield f"{len(steps) - MAX_SHOWN} more steps are in `scripts/payload.json`."
+
+
+def check_text(check: Check) -> str:
+    """What must hold, in words."""
+    first, _, second = check.value.partition("\n")
+    match check.kind:
+        case CheckKind.EXIT_CODE:
+            return f"it ends with the code {code_span(check.value)}"
+        case CheckKind.OUTPUT_CONTAINS:
+            return f"the output contains {code_span(check.value)}"
+        case CheckKind.OUTPUT_MATCHES:
+            return f"the output matches {code_span(check.value)}"
+        case CheckKind.FILE_EXISTS:
+            return f"the file {code_span(check.value)} is there"
+        case CheckKind.FILE_CONTAINS:
+            return f"the file {code_span(first)} contains {code_span(second)}"
+        case CheckKind.TEXT_VISIBLE:
+            return f"the page shows {code_span(check.value)}"
+        case CheckKind.URL_MATCHES:
+            return f"the address matches {code_span(check.value)}"
+        case CheckKind.ELEMENT_PRESENT:
+            return f"the page has the {prose(first)} {code_span(second)}"
+
+
+def _step(number: int, step: Step) -> Iterator[str]:
+    text, cut = step.text[:_MAX_TEXT], len(step.text) > _MAX_TEXT
+    on = f" ({_element(step)})" if step.element else ""
+    where = f" in {code_span(step.cwd)}" if step.cwd else ""
+    if "\n" in text or len(text) > _MAX_LINE:
+        yield f"{number}. **{step.type.value}**{where}:{on}"
+        yield ""
+        yield code_block(text, _LANGUAGES[step.type], indent=_INDENT)
+        yield ""
+        if cut:
+            yield f"{_INDENT}The whole of it is in `scripts/payload.json`."
+            yield ""
+    else:
+        yield f"{number}. **{step.type.value}**: {code_span(text)}{where}{on}"
+    for check in step.checks:
+        yield f"{_INDENT}- Then {check_text(check)}."
+
+
+def _element(step: Step) -> str:
+    assert step.element is not None  # noqa: S101 -- only of steps that have one
+    named = f" {code_span(step.element.name)}" if step.element.name else ""
+    within = f" within {code_span(step.element.within)}" if step.element.within else ""
+    return f"the {prose(step.element.role)}{named}{within}"

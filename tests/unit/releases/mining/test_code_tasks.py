@@ -1,0 +1,170 @@
+"""Tasks done by commands and code: files, JSON and small tools."""
+
+import pytest
+from tests.unit.releases.mining.logs import Log
+
+from skillyard.releases.mining.sequences import LoggedExecution, mine
+from skillyard.releases.payloads import CheckKind, PayloadKind, VariableType
+
+
+def only(logs, **more):
+    (sequence,) = mine([log.session for log in logs], **more).sequences
+    return sequence
+
+
+def texts(sequence):
+    return [step.text for step in sequence.payload.steps]
+
+
+def test_options_and_files_that_differ_are_variables():
+    logs = []
+    for year in (2024, 2025, 2026):
+        log = Log().shell("ls").shell("mkdir -p reports")
+        report = f"reports/report-{year}.csv"
+        log.shell(f"python3 gen.py --year {year} --out {report}", f"Wrote 12 rows to {report}\n")
+        logs.append(log.shell(f"wc -l {report}", "13"))
+    sequence = only(logs)
+    assert sequence.payload.kind is PayloadKind.CODE
+    assert texts(sequence) == [
+        "mkdir -p reports",
+        "python3 gen.py --year {{year}} --out reports/report-{{year}}.csv",
+    ]
+    assert sequence.payload.variables["year"].type is VariableType.INTEGER
+    assert [(one.kind, one.value) for one in sequence.payload.steps[-1].checks] == [
+        (CheckKind.EXIT_CODE, "0"),
+        (CheckKind.OUTPUT_CONTAINS, "rows to reports/report-{{year}}.csv"),
+    ]
+    files = [one.value for one in sequence.payload.postconditions if one.kind is CheckKind.FILE_EXISTS]
+    assert "reports/report-{{year}}.csv" in files
+
+
+def test_quotes_and_blanks_make_no_difference():
+    first = Log().shell("python3 tool.py   --in 'a.csv' --out \"x.json\"")
+    second = Log().shell("python3 tool.py --in b.csv --out my-file.json")
+    sequence = only([first, second])
+    assert sequence.example_values == {"in": ("a.csv", "b.csv"), "out": ("x.json", "my-file.json")}
+
+
+def test_values_in_json_are_named_by_their_keys():
+    logs = []
+    for name, port in (("ada", 80), ("bob", 81)):
+        log = Log().shell(f'cat > conf.json <<\'EOF\'\n{{"name": "{name}", "port": {port}, "on": true}}\nEOF')
+        logs.append(log.shell(f'curl -s -d \'{{"user": "{name}"}}\' http://127.0.0.1:9/users', f'"{name}"'))
+    sequence = only(logs)
+    assert texts(sequence) == [
+        'cat > conf.json <<\'EOF\'\n{"name": "{{name}}", "port": {{port}}, "on": true}\nEOF',
+        'curl -s -d \'{"user": "{{name}}"}\' http://127.0.0.1:9/users',
+    ]
+
+
+def test_what_a_command_uses_is_made_before_it():
+    log = Log().shell("cat > tool.py <<'EOF'\nimport sys\nprint(sys.argv[1])\nEOF").shell("echo unrelated > x.txt")
+    for name in ("ada", "bob", "zoe"):
+        log.shell(f"python3 tool.py {name} --times 2 --loud > {name}.txt", "")
+    sequence = only([log])
+    assert sequence.repeats == 3
+    assert len(texts(sequence)) == 2
+    assert texts(sequence)[0].startswith("cat > tool.py")
+
+
+def test_the_same_file_written_anew_each_time_is_written_once():
+    log = Log()
+    for name in ("ada", "bob", "zoe"):
+        log.shell("cat > order.sh <<'EOF'\necho $1\nEOF").shell(f"sh order.sh --for {name} --count 3", name)
+    assert len(texts(only([log]))) == 2
+
+
+def test_names_that_code_needs_are_defined_before_it():
+    log = Log().python("import json").python("def greet(name):\n    return 'Hello ' + name").python("unused = 1")
+    for name in ("ada", "bob"):
+        log.python(f"text = json.dumps({{'text': greet('{name}')}})\nopen('{name}.json', 'w').write(text)")
+    sequence = only([log])
+    assert texts(sequence) == [
+        "import json",
+        "def greet(name):\n    return 'Hello ' + name",
+        "text = json.dumps({'text': greet('{{text}}')})\nopen('{{text}}.json', 'w').write(text)",
+    ]
+
+
+def test_constants_in_code_are_named_by_what_they_are_given_to():
+    logs = []
+    for name, age, on in (("ada", 36, True), ("bob", 41, False)):
+        code = (
+            f"name = '{name}'  # who\nsave(path='data/{name}.json', age={age}, on={on}, mode='w')\nprint('saved', name)"
+        )
+        logs.append(Log().python(f"save = dict\n{code}", f"saved {name}\n"))
+    sequence = only(logs)
+    assert texts(sequence)[0].splitlines()[2] == "save(path='data/{{name}}.json', age={{age}}, on={{on}}, mode='w')"
+    types = {name: one.type for name, one in sequence.payload.variables.items()}
+    assert types == {"name": VariableType.STRING, "age": VariableType.INTEGER, "on": VariableType.BOOLEAN}
+    assert [one.value for one in sequence.payload.steps[0].checks] == ["saved {{name}}"]
+
+
+def test_other_names_or_another_structure_are_another_task():
+    first = Log().python("a = load('x.csv')\nb = clean(a)\nstore(b, 'y.csv')")
+    second = Log().python("a = load('x.csv')\nb = other(a)\nstore(b, 'y.csv')")
+    assert mine([first.session, second.session]).sequences == ()
+
+
+def test_a_secret_given_to_a_run_is_given_again():
+    logs = []
+    for name in ("ada", "bob"):
+        log = Log().shell(f"sh order.sh --customer {name} --quantity 3 --now", f"ordered for {name}")
+        trace = {"kind": "shell_exec_trace", "cwd": "shop", "environment": ["LANG=C"], "secrets": ["SHOP_PASSWORD"]}
+        log.entries[-1] = LoggedExecution(execution=log.entries[-1].execution, trace=trace)
+        logs.append(log)
+    sequence = only(logs)
+    folder, text = texts(sequence)
+    assert folder == "mkdir -p shop"
+    assert text.splitlines() == [
+        "export SHOP_PASSWORD='{{shop_password}}'",
+        "export LANG='C'",
+        "sh order.sh --customer {{customer}} --quantity 3 --now",
+    ]
+    assert sequence.payload.variables["shop_password"].secret
+    assert sequence.payload.steps[1].cwd == "shop"
+
+
+def test_browser_and_code_together_are_one_task():
+    logs = []
+    for name in ("ada", "bob"):
+        log = Log().open("/report").fill("Name", name).click("Download", goes_to="/done", shown=["Ready"])
+        logs.append(log.shell(f"sort {name}.txt | uniq -c > {name}.counts"))
+    sequence = only(logs)
+    assert sequence.payload.kind is PayloadKind.HYBRID
+    assert list(sequence.payload.variables) == ["name"]
+
+
+def test_commands_that_failed_are_left_out():
+    logs = []
+    for name in ("a", "b"):
+        log = Log().shell(f"python3 tool.py --nmae {name}.csv --x 1", success=False)
+        logs.append(log.shell(f"python3 tool.py --name {name}.csv --out {name}.json"))
+    assert len(texts(only(logs))) == 1
+
+
+def test_a_chosen_command_keeps_its_values():
+    sequence = only([Log().shell("python3 tool.py --in a.csv --out b.json")], chosen=True)
+    assert texts(sequence) == ["python3 tool.py --in a.csv --out b.json"]
+    assert sequence.payload.variables == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("jq '.[] | select(.name == \"VALUE\")' users.json > found.json", "jq '.[] | select(.name == \"{{name}}\")'"),
+        ("git commit -q -m 'VALUE' && git push -q origin main && git tag x", "git commit -q -m '{{message}}'"),
+        ("NAME=VALUE make build install test > log.txt", "NAME={{name}} make build"),
+        ("python3 -c \"print('VALUE', 2 * 3, open('a.txt').read())\" > b.txt", "python3 -c \"print('{{text}}', 2"),
+        ("bash -c 'echo \"VALUE\" | sort > b.txt'", 'bash -c \'echo "{{name}}" | sort'),
+        ("sed 's/old/VALUE/' a.txt | sort | uniq > b.txt", "sed 's/old/{{name}}/' a.txt"),
+    ],
+)
+def test_values_stand_in_commands_where_they_stood(command, expected):
+    sequence = only([Log().shell(command.replace("VALUE", value)) for value in ("alpha", "beta")])
+    assert texts(sequence)[0].startswith(expected)
+
+
+def test_what_cannot_take_a_value_keeps_the_one_it_had():
+    logs = [Log().shell(f"echo `date -d {day}` > day.txt; sort -u day.txt > days.txt") for day in ("now", "now")]
+    assert "`date -d now`" in texts(only(logs))[0]

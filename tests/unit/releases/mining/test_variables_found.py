@@ -1,0 +1,201 @@
+"""What becomes a variable: named by what people call it, of the right type, each once; and what stays as it is."""
+
+import pytest
+from tests.unit.releases.mining.logs import SITE, Log
+
+from skillyard.releases.mining.naming import key_of, variable_name
+from skillyard.releases.mining.sequences import mine
+from skillyard.releases.payloads import VariableType
+
+
+def form(*repeats, end="Save"):
+    """A form filled several times: each a dictionary of labels and values."""
+    logs = []
+    for number, values in enumerate(repeats):
+        log = Log().open("/new", "New")
+        for label, value in values.items():
+            log.fill(label, value)
+        logs.append(log.click(end, goes_to=f"/things/{number}").session)
+    (sequence,) = mine(logs).sequences
+    return sequence
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["3", "12"], VariableType.INTEGER),
+        (["3.5", "12"], VariableType.NUMBER),
+        (["2026-01-31", "2026-02-01"], VariableType.DATE),
+        (["a@b.org", "c@d.org"], VariableType.EMAIL),
+        (["https://a.org/x", "http://b.org"], VariableType.URL),
+        (["007", "12"], VariableType.STRING),
+        (["3", "many"], VariableType.STRING),
+        (["a.txt", "b.txt"], VariableType.STRING),
+    ],
+)
+def test_a_variable_is_of_the_type_that_all_its_values_are(values, expected):
+    sequence = form({"Thing": values[0]}, {"Thing": values[1]})
+    assert sequence.payload.variables["thing"].type is expected
+
+
+@pytest.mark.parametrize("label", ["Phone", "Zip code", "Account number", "Customer ID", "우편번호", "手机"])
+def test_digits_that_are_no_amount_are_a_text(label):
+    sequence = form({label: "12345"}, {label: "99999"})
+    (variable,) = sequence.payload.variables.values()
+    assert variable.type is VariableType.STRING
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("User name", "user_name"),
+        ("Enter your e-mail address *", "email_address"),
+        ("Quantity (required)", "quantity"),
+        ("Größe", "grosse"),
+        ("이메일 주소", "email"),
+        ("처리 담당자", "cheori_damdangja"),
+        ("标题", "title"),
+        ("送货要求", "value_1"),
+        ("お名前", "name"),
+        ("1st line", "value_1st_line"),
+        ("🙂", "value_1"),
+    ],
+)
+def test_a_variable_is_named_by_its_label_in_plain_letters(label, name):
+    sequence = form({label: "one"}, {label: "two"})
+    (variable,) = sequence.payload.variables.values()
+    assert variable.name == name
+    assert label in variable.description
+
+
+def test_names_are_not_used_twice():
+    assert variable_name("Name", taken={"name", "name_2"}) == "name_3"
+    assert variable_name("送货", taken={"value_1"}) == "value_2"
+    assert key_of("저장", "새 주문") == "save-new-order"
+    assert len(key_of("word " * 50)) <= 48
+
+
+def test_what_was_the_same_every_time_stays():
+    sequence = form({"Country": "Germany", "City": "Berlin"}, {"Country": "Germany", "City": "Bonn"})
+    assert list(sequence.payload.variables) == ["city"]
+    assert 'fill @e1 "Germany"' in [step.text for step in sequence.payload.steps]
+
+
+def test_the_same_value_in_two_places_is_one_variable():
+    sequence = form(
+        {"Name": "Ada", "Repeat name": "Ada", "Folder": "home-Ada"},
+        {"Name": "Bob", "Repeat name": "Bob", "Folder": "home-Bob"},
+    )
+    assert list(sequence.payload.variables) == ["name"]
+    assert [step.text for step in sequence.payload.steps][1:4] == [
+        'fill @e1 "{{name}}"',
+        'fill @e2 "{{name}}"',
+        'fill @e3 "home-{{name}}"',
+    ]
+
+
+def test_an_address_of_mail_that_holds_a_name_is_a_value_of_its_own():
+    sequence = form({"User": "ada", "Mail": "ada@x.org"}, {"User": "bob", "Mail": "bob@x.org"})
+    assert list(sequence.payload.variables) == ["user", "mail"]
+
+
+def test_a_choice_is_named_by_what_is_chosen():
+    logs = []
+    for speed, city in (("Slow", "Bonn"), ("Fast", "Oslo")):
+        log = Log().open("/new").click(speed, role="radio", verb="check", group="Speed of delivery")
+        logs.append(log.click(city, role="option").click("Save", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.example_values == {"speed_of_delivery": ("Slow", "Fast"), "choice": ("Bonn", "Oslo")}
+    assert sequence.payload.steps[1].element.name == "{{speed_of_delivery}}"
+
+
+def test_parts_of_addresses_are_named_by_their_keys():
+    logs = []
+    for number, query in ((17, "red"), (18, "blue")):
+        log = Log().open(f"/shops/{number}/search?q={query}&page=1").fill("Note", query).click("Keep", goes_to="/ok")
+        logs.append(log.session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.payload.steps[0].text == f"open {SITE}/shops/{{{{shop_id}}}}/search?q={{{{note}}}}&page=1"
+    assert sequence.payload.variables["shop_id"].type is VariableType.STRING
+
+
+def test_secrets_are_variables_without_values():
+    logs = []
+    for number in (1, 2):
+        log = Log().open("/account")
+        log.fill("New password", f"{{{{secret:password_{number}}}}}", password=True)
+        log.fill("Repeat it", f"{{{{secret:password_{number}}}}}", password=True)
+        log.fill("API token", "{{secret:api_token}}").fill("Name", f"n{number}xyz").click("Save", goes_to="/ok")
+        logs.append(log.session)
+    (sequence,) = mine(logs).sequences
+    variables = sequence.payload.variables
+    assert {name: one.secret for name, one in variables.items()} == {
+        "new_password": True,
+        "api_token": True,
+        "name": False,
+    }
+    assert all(one.default is None for one in variables.values())
+    assert list(sequence.example_values) == ["name"]
+
+
+def test_a_name_that_is_its_own_password_is_no_secret():
+    logs = []
+    for _ in range(2):
+        log = Log().open("/").fill("User", "{{secret:password}}")
+        log.fill("Password", "{{secret:password}}", password=True)
+        logs.append(log.click("Log in", goes_to="/home").click("Go on", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert {name: one.secret for name, one in sequence.payload.variables.items()} == {"user": False, "password": True}
+    assert sequence.example_values == {}
+
+
+def test_a_secret_in_a_longer_text_is_a_part_of_it():
+    logs = [
+        Log().shell(f"curl -u {user}:{{{{secret:password}}}} -o {user}.html http://127.0.0.1/x").session
+        for user in ("ada", "bob")
+    ]
+    (sequence,) = mine(logs).sequences
+    assert sequence.payload.steps[0].text == ("curl -u {{user}}:{{password}} -o {{user}}.html http://127.0.0.1/x")
+
+
+def test_a_value_that_was_read_from_a_page_is_said_to_be():
+    logs = []
+    for code in ("AX-4711", "BY-1234"):
+        log = Log().open("/code").step("get text @e1", stdout=f"Your number is {code}.")
+        logs.append(log.fill("Number", code).click("Redeem", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert "earlier step shows" in sequence.payload.variables["number"].description
+
+
+def test_what_looks_like_a_placeholder_is_a_value_like_any_other():
+    sequence = form({"Text": "{{name}}", "Other": "a {{x}}"}, {"Text": "{{other}}", "Other": "a {{x}}"})
+    assert [step.text for step in sequence.payload.steps][1:3] == ['fill @e1 "{{text}}"', 'fill @e2 "a {{!x}}"']
+    assert sequence.example_values == {"text": ("{{name}}", "{{other}}")}
+
+
+def test_a_date_in_the_names_of_files_is_called_so():
+    logs = []
+    for day in ("2026-01-02", "2026-02-03", "2026-03-04"):
+        log = Log().shell(f"tar czf bill-{day}.tar.gz bills && sha256sum bill-{day}.tar.gz > bill-{day}.sum")
+        logs.append(log.shell("make check").session)
+    (sequence,) = mine(logs).sequences
+    assert {name: one.type for name, one in sequence.payload.variables.items()} == {"date": VariableType.DATE}
+
+
+def test_what_a_placeholder_asks_for_is_the_name():
+    assert variable_name("Write a comment") == "comment"
+    assert variable_name("Describe the problem") == "problem"
+    assert variable_name("Write access") == "write_access"
+
+
+def test_those_of_one_name_are_numbered_as_they_are_met():
+    logs = []
+    for name, count in (("Ada Lovelace", "3"), ("Bob Lee", "5"), ("Zoë", "12")):
+        log = Log().shell("cat > greet.sh <<'E'\nseq $2 | sed s/^/$1/\nE")
+        logs.append(log.shell(f"bash greet.sh '{name}' {count}").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.payload.steps[-1].text == "bash greet.sh '{{value}}' {{value_2}}"
+    assert {name: one.type for name, one in sequence.payload.variables.items()} == {
+        "value": VariableType.STRING,
+        "value_2": VariableType.INTEGER,
+    }
