@@ -84,14 +84,15 @@ def end_processes(folder: Path) -> None:
 def computer_use_server(root: Path, *options: str) -> Iterator[tuple[str, "subprocess.Popen[bytes]"]]:
     """A server in a process of its own that keeps its sessions below a folder: its address, and the process."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         line = [sys.executable, __file__, str(listening.fileno()), str(root), *options]
         process = subprocess.Popen(line, pass_fds=[listening.fileno()])
-        try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp", process
-        finally:
-            process.terminate()
-            process.wait()
-            end_processes(root)
+    try:
+        yield address, process
+    finally:
+        process.terminate()
+        process.wait()
+        end_processes(root)
 
 
 def main() -> None:

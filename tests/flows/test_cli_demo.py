@@ -18,6 +18,9 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
+    # The later parts take longer, and have tests of their own.
+    for part in ("_play", "_learn"):
+        monkeypatch.setattr(f"skillyard.cli.demo.{part}", lambda _sink, _home: [])
     return home
 
 

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -108,6 +109,48 @@ def test_an_open_stream_does_not_keep_the_server_from_stopping(start):
         assert next(lines) == "retry: 2000"
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) == 0
+
+
+def test_a_run_in_a_sandbox_does_not_keep_the_server_from_stopping(start):
+    announced, process = start("--port", "0")
+    with httpx.Client(trust_env=False, base_url=announced["url"], timeout=60) as client:
+        sandbox = client.post("/v1/sandboxes", json={}).json()["id"]
+        command = {"command": "echo begun; sleep 200", "timeout": 250}
+        with client.stream("POST", f"/v1/sandboxes/{sandbox}/shell/stream", json=command) as answer:
+            if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+                pytest.skip("no sandbox can be started here")
+            assert "begun" in next(answer.iter_lines())
+            process.send_signal(signal.SIGTERM)
+            _, error = process.communicate(timeout=30)
+    assert b"Traceback" not in error
+
+
+def test_a_run_that_a_stopping_server_cannot_wait_for_is_answered_and_recorded(start):
+    announced, process = start("--port", "0")
+    with (
+        httpx.Client(trust_env=False, base_url=announced["url"], timeout=60) as client,
+        ThreadPoolExecutor() as pool,
+    ):
+        sandbox = f"/v1/sandboxes/{client.post('/v1/sandboxes', json={}).json()['id']}"
+        command = {"command": "touch begun; sleep 200", "timeout": 250}
+        asked = pool.submit(client.post, f"{sandbox}/shell/exec", json=command)
+        begun = client.build_request("GET", f"{sandbox}/filesystem/files", params={"path": "begun"})
+        while not asked.done() and client.send(begun).status_code != httpx.codes.OK:
+            pass
+        process.send_signal(signal.SIGTERM)
+        answer = asked.result(30)
+        process.communicate(timeout=30)
+    assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE
+    error = answer.json()["error"]
+    if "could not be started" in error["message"]:
+        pytest.skip("no sandbox can be started here")
+    assert (error["code"], error["message"]) == (
+        "session_not_ready",
+        "The server was told to stop before this was done.",
+    )
+    announced, process = start("--port", "0")
+    entry = httpx.get(f"{announced['url']}{sandbox}/history/last", trust_env=False).json()
+    assert (entry["ending"], entry["code"]) == ("cancelled", "touch begun; sleep 200")
 
 
 def run_serve(environment, tmp_path, *words, **variables):

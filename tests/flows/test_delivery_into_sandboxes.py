@@ -5,7 +5,7 @@ import os
 import random
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,14 @@ from skillyard.app.injection import SandboxInjection, open_loader, wire_injectio
 from skillyard.app.injection_sources import AGENT_LABEL, SKILLS_LABEL, LibraryPicks
 from skillyard.app.sandboxes import SandboxRooms, sandbox_rooms
 from skillyard.app.yard import Yard, open_yard
-from skillyard.config.settings import Settings, SkillInjection
-from skillyard.delivery.bundle_source import DesiredBundle, Origin
+from skillyard.config.sections import SkillInjection
+from skillyard.config.settings import Settings
+from skillyard.delivery.bundle_source import Desired, DesiredBundle, Origin, Receiver
 from skillyard.delivery.release_source import ActiveRelease
 from skillyard.delivery.sandbox_place import SandboxPlace
 from skillyard.delivery.ship import ship
 from skillyard.delivery.ship_plan import ShipPlan, Step
-from skillyard.errors import SkillyardError
+from skillyard.errors import NotFoundError, SkillyardError, UnavailableError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields
 from skillyard.identity.principals import Principal
@@ -196,12 +197,12 @@ class Releases:
             return bundle
 
         release = ActiveRelease(
-            id=f"sr-{number}", skill_key=key, stage="stable", digest=bundle.digest, load=load, uses=uses
+            id=f"sr-{number}", skill_key=key, folder=key, stage="stable", digest=bundle.digest, load=load, uses=uses
         )
         others = [each for each in self.kept.get(owner, []) if each.skill_key != key]
         self.kept[owner] = [*others, release]
 
-    async def active(self, owner: str, stages: Sequence[str]) -> Sequence[ActiveRelease]:
+    async def active(self, owner: str, stages: Sequence[str], sandbox_id: str) -> Sequence[ActiveRelease]:
         return [release for release in self.kept.get(owner, []) if release.stage in stages]
 
 
@@ -245,8 +246,8 @@ class Scene:
 
 
 @pytest.fixture
-def open_scene(backend: Backend, tmp_path: Path) -> Callable[..., Any]:
-    settings = Settings(home=tmp_path / "home")
+def open_scene(backend: Backend, tmp_path: Path, new_home: Callable[[Path], Path]) -> Callable[..., Any]:
+    settings = Settings(home=new_home(tmp_path / "home"))
 
     @asynccontextmanager
     async def scene(rules: SkillInjection | None = None, **more: Any) -> AsyncIterator[Scene]:
@@ -389,6 +390,40 @@ async def test_what_cannot_be_delivered_is_noted_and_the_sandbox_starts(open_sce
         told = await scene.rooms.sandboxes.get(scene.boss, sandbox.id)
         assert told.skills_injected_at is None
         assert "nobody" in str(told.hook_error)
+
+
+class Unreadable:
+    """A source whose skills are promised, and cannot be read when they are wanted."""
+
+    kind = "attached"
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        return Desired(bundles=tuple(replace(desire(name, skill(name)), load=self.load) for name in self.names))
+
+    async def load(self) -> Bundle:
+        raise NotFoundError("Its files are gone.")
+
+
+async def test_skills_that_fail_one_by_one_are_told_by_name_and_the_others_are_there(open_scene):
+    async with open_scene(more=[Unreadable("pdf", "docx")]) as scene:
+        sandbox = await scene.sandbox()
+        assert await scene.names(sandbox) == BUILTIN
+        told = await scene.rooms.sandboxes.get(scene.boss, sandbox.id)
+        assert told.skills_injected_at is None
+        failed = f"2 of {len(BUILTIN) + 2} failed: pdf (Its files are gone), docx (Its files are gone)."
+        assert told.hook_error == f"Skills could not be delivered: {failed}"
+
+
+async def test_where_many_skills_fail_some_are_told_by_name(open_scene):
+    async with open_scene() as scene:
+        sandbox = await scene.sandbox()
+        injection = SandboxInjection([Unreadable(*"abcdefg")])
+        async with scene.rooms.running.use(sandbox.id) as held:
+            with pytest.raises(UnavailableError, match=r"7 of 7 failed: a .* and 2 more\.$"):
+                await injection.on_running(sandbox, held.session)
 
 
 async def test_what_was_loaded_by_request_stays_when_the_rest_changes(open_scene):

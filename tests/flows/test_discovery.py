@@ -41,9 +41,9 @@ SECRET = bundle("secret")
 
 
 @pytest.fixture(scope="module")
-def yard_server(tmp_path_factory):
+def yard_server(tmp_path_factory, new_home):
     """A server that strangers may ask, with two discoverable skills, a private one, and the token of its owner."""
-    home = tmp_path_factory.mktemp("home")
+    home = new_home(tmp_path_factory.mktemp("home"))
     told = {}
 
     @asynccontextmanager
@@ -61,8 +61,7 @@ def yard_server(tmp_path_factory):
             api = FastAPI()
             install_error_handlers(api)
             api.state.yard = yard
-            api.include_router(discovery.router)
-            api.include_router(marketplace.router)
+            api.router.routes.extend([*discovery.router.routes, *marketplace.router.routes])
 
             async def app(scope, receive, send):
                 if scope["type"] == "http":

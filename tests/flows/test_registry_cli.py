@@ -14,12 +14,12 @@ SKILL = "---\nname: {name}\ndescription: Compares tables of numbers.\n---\n# Do 
 
 
 @pytest.fixture
-def server(tmp_path):
+def server(tmp_path, new_home):
     """The address of a real `skillyard serve` that asks for tokens; it is ended with the test."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
     environment |= {
         "HOME": str(tmp_path),
-        "SKILLYARD_HOME": str(tmp_path / "server"),
+        "SKILLYARD_HOME": str(new_home(tmp_path / "server")),
         "SKILLYARD_AUTH": "token",
         "SKILLYARD_ADMIN_TOKEN": ADMIN,
     }

@@ -17,7 +17,10 @@ from skillyard.skill.library import SkillEntry
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
-PAGES_WITH_CODE = ("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/python.md")
+PAGES_WITH_CODE = (
+    *("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/learning.md", "docs/python.md"),
+    "docs/releases.md",
+)
 TESTED_ELSEWHERE = {"docs/delivery.md", "docs/shipping.md"}
 """Their code needs a source to install from, or a sandbox to ship to; the tests of that room bring one."""
 

@@ -10,6 +10,8 @@ from typing import Any
 
 class Status(StrEnum):
     OK = "ok"
+    NOTE = "note"
+    """Neither good nor bad: something that is not there, and is not needed."""
     WARNING = "warning"
     FAILED = "failed"
 

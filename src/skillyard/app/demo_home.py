@@ -37,6 +37,11 @@ class DemoHome:
         return self.folder / "home/shop"
 
     @property
+    def yard(self) -> Path:
+        """The home of a yard of its own."""
+        return self.folder / "yard"
+
+    @property
     def machine(self) -> Machine:
         return Machine(home=self.person, cwd=self.project, env={})
 

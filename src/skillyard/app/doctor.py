@@ -36,6 +36,12 @@ def examine() -> Iterator[Check]:
     yield ok("config", ", ".join(files) or "no file; every setting has its default")
     yield writable("home", settings.home)
     yield from examine_registry(settings)
+    from skillyard.app.job_checks import examine_jobs  # noqa: PLC0415 -- slow to import
+
+    yield from examine_jobs(settings)
+    from skillyard.app.learning_checks import examine_learning  # noqa: PLC0415 -- as above
+
+    yield from examine_learning(settings)
     if settings.embeddings is not None:
         from skillyard.app.embedding import examine_embeddings  # noqa: PLC0415 -- most people have none
 

@@ -8,12 +8,18 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from skillyard.app.yard import Yard
+from skillyard.learning.pipeline import wake_waiting
+from skillyard.releases.learning_runs import LOOK_SECONDS
 from skillyard.sandbox.sweep import SWEEP_SECONDS
 
 SAVE_LAST_USED_EVERY: Final = 30.0
 SWEEP_EVERY: Final = 30 * 60.0
 FORGET_EVERY: Final = 24 * 3600.0
 RETRY_AFTER: Final = 10.0
+POLL_EVERY: Final = 4.0
+"""How soon a source of feedback is read once its time has come."""
+TAKEN_EVERY: Final = 20.0
+"""How soon feedback is worked on again that a connected agent took and did not finish."""
 
 Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
@@ -23,6 +29,7 @@ _log = logging.getLogger(__name__)
 @asynccontextmanager
 async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerator[None]:
     """Keep a yard tidy while the block runs."""
+    learning = yard.learning
     tasks = [
         asyncio.create_task(_every(SAVE_LAST_USED_EVERY, yard.access.save_last_used, pause)),
         asyncio.create_task(_every(SWEEP_EVERY, yard.orphans.sweep, pause)),
@@ -31,7 +38,14 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
         asyncio.create_task(yard.search.index.follow(pause)),
         asyncio.create_task(_every(SWEEP_SECONDS, yard.sandboxes.sweep.run, pause)),
         asyncio.create_task(yard.injection.follow(yard.sandboxes.running, yard.database, pause)),
+        asyncio.create_task(yard.jobs.follow(pause)),
+        asyncio.create_task(_every(LOOK_SECONDS, yard.upkeep.learning_runs.look, pause)),
+        asyncio.create_task(_every(yard.upkeep.watch_seconds, yard.upkeep.watch.tick, pause)),
+        asyncio.create_task(_every(POLL_EVERY, learning.sources.poll_due, pause)),
+        asyncio.create_task(_every(TAKEN_EVERY, learning.taking.queue_expired, pause)),
     ]
+    if learning.models.configured:
+        tasks.append(asyncio.create_task(_wake_waiting(yard, pause)))
     if yard.vectors is not None:
         tasks.append(asyncio.create_task(yard.vectors.follow(pause)))
     try:
@@ -46,6 +60,18 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
 async def _forget(yard: Yard) -> None:
     await yard.registry.usage.sweep()
     await yard.refused.sweep()
+
+
+async def _wake_waiting(yard: Yard, pause: Pause) -> None:
+    """Have worked on what came in while no model was set."""
+    while True:
+        try:
+            await wake_waiting(yard.database, yard.jobs)
+        except Exception:  # noqa: BLE001 -- the next time may do better
+            _log.exception("Feedback that waited for a model has to wait on.")
+            await pause(RETRY_AFTER)
+        else:
+            return
 
 
 async def _prepare_discovery(yard: Yard, pause: Pause) -> None:

@@ -2,12 +2,12 @@
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final
 
 from skillyard.app.injection_sources import AttachedSkills, BuiltinSkills, Owners, PickedSkills, Remembered
 from skillyard.app.sandboxes import SandboxRooms
-from skillyard.config.settings import SkillInjection
+from skillyard.config.sections import SkillInjection
 from skillyard.db.database import Database
 from skillyard.delivery.bundle_source import BundleSource, Receiver
 from skillyard.delivery.injector import Injection, Present, SkillInjector
@@ -24,6 +24,8 @@ _REMEMBERED: Final = 10_000
 _GATHER: Final = 1.0
 """Seconds for which changes gather before what runs is given them."""
 _RETRY_AFTER: Final = 10.0
+_TOLD: Final = 5
+"""Skills that could not be delivered, by name."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -35,10 +37,11 @@ class SandboxInjection:
         self._present: OrderedDict[str, tuple[Receiver, Present]] = OrderedDict()
 
     async def on_running(self, sandbox: Sandbox, session: Session) -> None:
-        """Deliver with a start. What kept it from being done is raised, to be noted with the sandbox."""
+        """Deliver with a start. What could not be done is raised, to be noted with the sandbox."""
         injection = await self.refresh(sandbox, session)
-        if injection.errors:
-            raise UnavailableError(f"Skills could not be delivered: {' '.join(injection.errors)}")
+        problems = [*injection.errors, *_missing(injection)]
+        if problems:
+            raise UnavailableError(f"Skills could not be delivered: {' '.join(problems)}")
 
     async def refresh(self, sandbox: Sandbox, session: Session) -> Injection:
         """Deliver to a sandbox that runs."""
@@ -76,6 +79,16 @@ class SandboxInjection:
         self._present.move_to_end(receiver.sandbox_id)
         if len(self._present) > _REMEMBERED:
             self._present.popitem(last=False)
+
+
+def _missing(injection: Injection) -> Iterator[str]:
+    """How many skills failed by themselves, and which, if any did."""
+    failed = injection.failed
+    if not failed:
+        return
+    told = [f"{item.folder} ({item.reason.rstrip('.')})" for item in failed[:_TOLD]]
+    more = f" and {len(failed) - _TOLD} more" if len(failed) > _TOLD else ""
+    yield f"{len(failed)} of {len(failed) + len(injection.delivered)} failed: {', '.join(told)}{more}."
 
 
 def wire_injection(

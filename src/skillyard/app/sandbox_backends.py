@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillyard.config.settings import Settings
 from skillyard.sandbox.backend import Backend
@@ -12,6 +12,9 @@ from skillyard.sandbox.capabilities import Barrier, Capabilities
 
 if TYPE_CHECKING:
     from skillyard.sandbox.backends import Backends, BackendSettings
+
+LOCAL: Final = "local"
+"""As the address of a computer-use server: our own sandboxes, which are no backend of themselves."""
 
 
 class SettingsBackends:
@@ -50,7 +53,7 @@ def backend_settings(settings: Settings, folder: Path | None = None) -> "Backend
         uids=settings.uids,
         docker_host=settings.docker_host,
         docker_image=settings.docker_image,
-        computer_use_url=settings.computer_use_mcp_url,
+        computer_use_url=None if settings.computer_use_mcp_url == LOCAL else settings.computer_use_mcp_url,
         chromium=settings.chromium,
     )
 

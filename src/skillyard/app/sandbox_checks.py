@@ -74,5 +74,7 @@ def _contains_nothing(offered: "Capabilities") -> Check:
 
 
 def _other(offered: "Capabilities") -> Check:
-    state = "can be used as well" if offered.available else "cannot be used"
-    return ok(_NAME, f"{offered.backend} {state}. {offered.reason}".rstrip())
+    if offered.available:
+        return ok(_NAME, f"{offered.backend} can be used as well. {offered.reason}".rstrip())
+    message = f"{offered.backend} cannot be used, and need not be. {offered.reason}".rstrip()
+    return Check(name=_NAME, status=Status.NOTE, message=message)

@@ -62,7 +62,10 @@ def sandbox_rooms(
         database, choosing or backends, Host(database, hosts_folder(settings.home), clock=clock), clock=clock
     )
     defaults = SandboxDefaults(
-        ttl=settings.sandbox_ttl, idle_ttl=settings.sandbox_idle_ttl, per_person=settings.sandboxes_per_person
+        ttl=settings.sandbox_ttl,
+        idle_ttl=settings.sandbox_idle_ttl,
+        per_person=settings.sandboxes_per_person,
+        private_network=settings.private_network,
     )
     cargos = CargoLedger(database, running, clock=clock)
     sandboxes = Sandboxes(database, running, cargos, defaults=defaults, clock=clock)

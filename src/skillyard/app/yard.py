@@ -1,10 +1,12 @@
 """The yard: every room of the registry, wired to one database and one store of blobs."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from skillyard.app.embedding import open_embeddings
 from skillyard.app.injection import SandboxInjection, wire_injection
@@ -25,12 +27,25 @@ from skillyard.identity.people import People
 from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
+from skillyard.jobs.service import Jobs
+from skillyard.learning.lessons import bundles_of_proposals, named_by_lessons
+from skillyard.learning.memories import Memories
+from skillyard.learning.rules.rulebook import Rulebook
 from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.refused import RefusedContent
 from skillyard.registry.search_documents import SearchDocuments
 from skillyard.registry.service import Registry
+from skillyard.releases.active_releases import ActiveReleases
+from skillyard.releases.named_blobs import bundles_of_candidates, named_by_payloads
+from skillyard.releases.policy import policy_of
+from skillyard.releases.undoing import CandidateUndo
 from skillyard.sandbox.execution_log import named_by_traces
 from skillyard.search.index_folder import IndexFolder
+
+if TYPE_CHECKING:
+    from skillyard.app.jobs import Upkeep
+    from skillyard.learning.service import LearningRooms
+    from skillyard.releases.service import LearnedSkillRooms
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +69,24 @@ class Yard:
     catalogs: RegistryCatalogs
     sandboxes: SandboxRooms
     injection: SandboxInjection
+    jobs: Jobs
+    open_releases: Callable[[], "LearnedSkillRooms"]
+    open_upkeep: Callable[["LearnedSkillRooms"], "Upkeep"]
+    open_learning: Callable[[], "LearningRooms"]
+
+    @cached_property
+    def releases(self) -> "LearnedSkillRooms":
+        """Learned skills: many rooms, which most commands do without."""
+        return self.open_releases()
+
+    @cached_property
+    def upkeep(self) -> "Upkeep":
+        return self.open_upkeep(self.releases)
+
+    @cached_property
+    def learning(self) -> "LearningRooms":
+        """Learning from feedback; as above."""
+        return self.open_learning()
 
 
 @asynccontextmanager
@@ -67,6 +100,7 @@ async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
         try:
             yield yard
         finally:
+            await yard.jobs.close()
             await yard.sandboxes.close()
             await yard.search.index.close()
     finally:
@@ -84,11 +118,36 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     index = RegistryIndex(documents, IndexFolder(search_folder(settings.home)))
     search = RegistrySearch(documents, index, embeddings)
     sandboxes = sandbox_rooms(database, blobs, settings)
+    jobs = Jobs(database, workers=settings.job_workers)
+    policy = policy_of(settings.releases)
+    CandidateUndo(history)
+    Memories(database, history)  # they know how what was learned is taken back
+    Rulebook(database, history)
+
+    def open_releases() -> "LearnedSkillRooms":
+        from skillyard.app.releases import release_rooms  # noqa: PLC0415 -- a hundred modules
+
+        return release_rooms(database, blobs, history, registry, sandboxes, jobs, policy=policy)
+
+    def open_upkeep(releases: "LearnedSkillRooms") -> "Upkeep":
+        from skillyard.app.jobs import upkeep  # noqa: PLC0415 -- as above
+
+        return upkeep(database, jobs, releases, settings.releases)
+
+    def open_learning() -> "LearningRooms":
+        from skillyard.app.learning import learning_rooms  # noqa: PLC0415 -- as above
+
+        return learning_rooms(settings, database, blobs, history, registry, search, sandboxes, jobs)
+
     return Yard(
         database=database,
         blobs=blobs,
-        orphans=Orphans(database, blobs, [named_by_bundles, named_by_traces]),
-        refused=RefusedContent(database, keep=timedelta(days=settings.keep_refused_days)),
+        orphans=Orphans(database, blobs, [named_by_bundles, named_by_traces, named_by_payloads, named_by_lessons]),
+        refused=RefusedContent(
+            database,
+            keep=timedelta(days=settings.keep_refused_days),
+            namers=[bundles_of_candidates, bundles_of_proposals],
+        ),
         history=history,
         people=people,
         external_people=ExternalPeople(database, history, people),
@@ -101,7 +160,17 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
         vectors=RegistryVectors(documents, embeddings) if embeddings else None,
         catalogs=RegistryCatalogs(database, registry, search),
         sandboxes=sandboxes,
-        injection=wire_injection(sandboxes, registry, database, settings.skill_injection),
+        injection=wire_injection(
+            sandboxes,
+            registry,
+            database,
+            settings.skill_injection,
+            releases=ActiveReleases(database, registry.bundles, policy),
+        ),
+        jobs=jobs,
+        open_releases=open_releases,
+        open_upkeep=open_upkeep,
+        open_learning=open_learning,
     )
 
 

@@ -1,7 +1,7 @@
 """`skillyard skill diff` and `skillyard skill unpack`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -9,13 +9,8 @@ from skillyard.app.loading import load_bundle
 from skillyard.app.packing import unpack_file
 from skillyard.app.reading import file_list
 from skillyard.cli.output import Answer
-from skillyard.cli.text import count, styled
-from skillyard.skill.diff import BundleDiff, diff_bundles
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_LINE_STYLES: Final = {"+": "green", "-": "red", "@": "cyan", "d": "bold", "B": "yellow", "N": "yellow"}
+from skillyard.cli.text import count, print_unified
+from skillyard.skill.diff import diff_bundles
 
 
 def diff(
@@ -29,7 +24,7 @@ def diff(
     found = diff_bundles(load_bundle(old)[1], load_bundle(new)[1])
     return Answer(
         document={"same": not found, **found.as_dict()},
-        text=lambda console: print_diff(console, found),
+        text=lambda console: print_unified(console, found.unified()),
         exit_code=1 if found else 0,
     )
 
@@ -47,9 +42,3 @@ def unpack(
         document={"path": str(folder), "digest": bundle.digest, "files": file_list(bundle)},
         text=lambda console: console.print(f"{folder}  {count(len(bundle), 'file')}", soft_wrap=True),
     )
-
-
-def print_diff(console: "Console", found: BundleDiff) -> None:
-    """A diff in the colours that people know."""
-    for line in found.unified().splitlines():
-        console.print(styled((line, _LINE_STYLES.get(line[:1], ""))), soft_wrap=True)

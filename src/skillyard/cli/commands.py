@@ -112,6 +112,12 @@ SANDBOX_FILES: Final = (
     Entry("download", "sandbox_files:download", "Copy a file out of a sandbox."),
 )
 
+SANDBOX_CARGOS: Final = (
+    Entry("ls", "sandbox_cargos:list_cargos", "Your cargos."),
+    Entry("create", "sandbox_cargos:create", "Make a cargo: a workspace for sandboxes to come."),
+    Entry("rm", "sandbox_cargos:remove", "Take cargos away, with their files."),
+)
+
 _LIFE: Final = "Life"
 _RUNS: Final = "Running things"
 
@@ -121,11 +127,111 @@ SANDBOX: Final = (
     Entry("show", "sandbox:show", "What is known of a sandbox.", _LIFE),
     Entry("stop", "sandbox:stop", "End what runs in sandboxes; their files stay.", _LIFE),
     Entry("rm", "sandbox:remove", "Take sandboxes away, with their files.", _LIFE),
+    Entry("extend", "sandbox_life:extend", "Let a sandbox live longer.", _LIFE),
+    Entry("keepalive", "sandbox_life:keepalive", "Let the idle time of sandboxes begin anew.", _LIFE),
+    Entry("snapshot", "sandbox_life:snapshot", "Copy the files of a sandbox into a cargo of their own.", _LIFE),
+    Entry("stats", "sandbox_life:stats", "What a sandbox uses now.", _LIFE),
+    Entry("cargos", SANDBOX_CARGOS, "Files that outlive the sandboxes they are used in.", _LIFE),
     Entry("exec", "sandbox_runs:exec_command", "Run a command and see its output as it comes.", _RUNS),
     Entry("python", "sandbox_runs:python", "Run Python that remembers.", _RUNS),
     Entry("browser", "sandbox_browser:browser", "Take steps in the browser of a sandbox.", _RUNS),
     Entry("files", SANDBOX_FILES, "The files of a sandbox.", _RUNS),
     Entry("history", "sandbox_history:history", "What was run in a sandbox.", _RUNS),
+)
+
+BENCHMARKS: Final = (
+    Entry("list", "release_benchmarks:list_benchmarks", "The benchmarks there are."),
+    Entry("show", "release_benchmarks:show_benchmark", "The cases of a benchmark."),
+    Entry("save", "release_benchmarks:save_benchmark", "Keep a benchmark."),
+    Entry("delete", "release_benchmarks:delete_benchmark", "Take a benchmark away."),
+)
+
+PAYLOAD: Final = (
+    Entry("put", "release_benchmarks:put_payload", "Keep a payload."),
+    Entry("get", "release_benchmarks:get_payload", "Read a payload."),
+)
+
+_EVIDENCE: Final = "What was done"
+_CANDIDATES: Final = "Candidates"
+_RELEASES: Final = "Releases"
+
+RELEASE: Final = (
+    Entry("executions", "release_evidence:executions", "What was run, in all your sandboxes.", _EVIDENCE),
+    Entry("mine", "release_evidence:mine", "Look for know-how in what was run.", _EVIDENCE),
+    Entry("gaps", "release_evidence:gaps", "What is done by hand, or fails, again and again.", _EVIDENCE),
+    Entry("candidates", "release:candidates", "Know-how that may become a skill.", _CANDIDATES),
+    Entry("show", "release_show:show", "Read a candidate, a release or an evaluation.", _CANDIDATES),
+    Entry("create", "release:create", "Make a candidate of chosen executions.", _CANDIDATES),
+    Entry("replay", "release_replay:replay", "Replay a candidate, each time in a fresh sandbox.", _CANDIDATES),
+    Entry("evaluate", "release_replay:evaluate", "Record a verdict from elsewhere.", _CANDIDATES),
+    Entry("benchmarks", BENCHMARKS, "Values and checks to replay candidates with.", _CANDIDATES),
+    Entry("payload", PAYLOAD, "The steps that candidates are made of.", _CANDIDATES),
+    Entry("promote", "release_stages:promote", "Release a candidate whose last evaluation passed.", _RELEASES),
+    Entry("list", "release_stages:list_releases", "The learned skills in use.", _RELEASES),
+    Entry("run", "release_replay:run", "Run a released skill with your values.", _RELEASES),
+    Entry("health", "release_health:health", "How a release does, beside the stable one.", _RELEASES),
+    Entry("diff", "release_stages:diff", "What differs between two releases.", _RELEASES),
+    Entry("rollback", "release_stages:rollback", "Take a release back.", _RELEASES),
+    Entry("kill", "release_stages:kill", "Switch a release or a skill off at once.", _RELEASES),
+    Entry("retire", "release_stages:retire", "What should be retired, and retiring it.", _RELEASES),
+    Entry("delete", "release:delete", "Take a candidate or a release away.", _RELEASES),
+    Entry("search", "release_health:search", "Search learned skills.", _RELEASES),
+    Entry("insights", "release_health:insights", "How all learned skills do.", _RELEASES),
+)
+
+PROPOSALS: Final = (
+    Entry("list", "learn_proposals:list_proposals", "The changes that wait for someone's word."),
+    Entry("show", "learn_proposals:show_proposal", "Read a proposal: what it would change, and why."),
+    Entry("approve", "learn_proposals:approve", "Make a proposed change."),
+    Entry("reject", "learn_proposals:reject", "Turn a proposed change down."),
+)
+
+MEMORY: Final = (
+    Entry("list", "learn_memory:list_memories", "What is remembered."),
+    Entry("recall", "learn_memory:recall", "What is remembered about something."),
+    Entry("add", "learn_memory:add", "Have something remembered."),
+    Entry("change", "learn_memory:change", "Change what is remembered."),
+    Entry("forget", "learn_memory:forget", "Forget something; undo brings it back."),
+    Entry("judge", "learn_memory:judge", "Count that a memory helped, or did harm."),
+)
+
+RULES: Final = (
+    Entry("list", "learn_rules:list_rules", "The decision rules there are."),
+    Entry("show", "learn_rules:show_rule", "Read a decision rule as a table."),
+    Entry("evaluate", "learn_rules:evaluate", "Decide a case."),
+    Entry("check", "learn_rule_changes:check", "Look a decision table over without keeping it."),
+    Entry("add", "learn_rule_changes:add", "Add a decision rule."),
+    Entry("change", "learn_rule_changes:change", "Change a decision rule."),
+    Entry("delete", "learn_rule_changes:delete", "Take a decision rule away; undo brings it back."),
+    Entry("cases", "learn_rules:cases", "The cases that a rule decided."),
+    Entry("pin", "learn_rules:pin", "Keep a case as an example that must hold."),
+    Entry("versions", "learn_rules:versions", "The versions of a rule, the newest first."),
+    Entry("export", "learn_rules:export", "Write a rule into one file, as JSON or as DMN XML."),
+)
+
+SOURCES: Final = (
+    Entry("list", "learn_sources:list_sources", "Where feedback is polled from."),
+    Entry("add", "learn_sources:add", "Have feedback polled from an address or a table."),
+    Entry("poll", "learn_sources:poll", "Look for new feedback there now."),
+    Entry("switch", "learn_sources:switch", "Switch a source on or off."),
+    Entry("remove", "learn_sources:remove", "Look there no more; the feedback that came from it stays."),
+    Entry("dead", "learn_sources:dead", "What came from a source and is no feedback."),
+)
+
+_FEEDBACK: Final = "Feedback"
+_LEARNED: Final = "What is learned"
+
+LEARN: Final = (
+    Entry("feedback", "learn:feedback", "Give feedback, one piece or a file.", _FEEDBACK),
+    Entry("list", "learn:list_feedback", "Feedback, where it stands, and how much stands where.", _FEEDBACK),
+    Entry("show", "learn_show:show", "Read feedback, and what came of it.", _FEEDBACK),
+    Entry("watch", "learn_watch:watch", "See what is learned, until nothing is worked on.", _FEEDBACK),
+    Entry("retry", "learn:retry", "Learn from feedback again, from where that stopped.", _FEEDBACK),
+    Entry("sources", SOURCES, "Where feedback is polled from.", _FEEDBACK, default="list"),
+    Entry("proposals", PROPOSALS, "Changes that wait for someone's word.", _LEARNED, default="list"),
+    Entry("undo", "learn:undo", "Take back all that a lesson changed.", _LEARNED),
+    Entry("memory", MEMORY, "What agents remember.", _LEARNED, default="list"),
+    Entry("rules", RULES, "Decision rules: tables that decide.", _LEARNED, default="list"),
 )
 
 COMMANDS: Final = (
@@ -146,6 +252,8 @@ COMMANDS: Final = (
     Entry("skill", SKILL, "Look into single skills and keep them in order.", _GROUPS),
     Entry("registry", REGISTRY, "Skills kept in a yard: versions, history, people.", _GROUPS),
     Entry("sandbox", SANDBOX, "Isolated places to run things in.", _GROUPS),
+    Entry("release", RELEASE, "What was done, turned into skills that earn their way in.", _GROUPS),
+    Entry("learn", LEARN, "Feedback, and what agents learn from it.", _GROUPS),
     Entry("env", ENV, "Environments: sets of skills to switch between.", _GROUPS),
     Entry("config", CONFIG, "Settings.", _GROUPS),
 )

@@ -14,7 +14,7 @@ from skillyard.app.demo import Step, look, put_right
 from skillyard.app.demo_home import DemoHome, build_demo_home
 from skillyard.app.demo_search import MEANING, REQUEST, SearchShow, show_search
 from skillyard.cli.audit import print_agent, print_issues
-from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, print_rows, styled
 from skillyard.library.audit_model import AuditReport
@@ -23,6 +23,7 @@ from skillyard.search.catalog import Form
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from skillyard.app.demo_scenes import Scene
 
 _FOUND: Final = 3
 """So many of the skills found are shown."""
@@ -36,8 +37,9 @@ def demo(
     """See a messy home audited and fixed.
 
     A sample home is made in a temporary folder and put right with the commands that the audit suggests. Then a
-    request in Korean finds its skill among a thousand made-up ones. It needs no key, network or account, and
-    touches nothing of yours.
+    request in Korean finds its skill among a thousand made-up ones. A form that is filled in three times becomes a
+    skill, which is replayed. Last, feedback changes what an agent answers, with a model that is scripted. It needs no
+    key, network or account, and touches nothing of yours.
     """
     sink = sink_of(context)
     with _sample(keep=keep) as home:
@@ -51,7 +53,9 @@ def demo(
         sink.stream(lambda console: _print_report(console, home, after, "\nThe same home now:"))
         found = show_search()
         sink.stream(lambda console: _print_search(console, found))
-        where = f"The sample is in {home.folder}." if keep else "The sample is gone again. Yours: run `skillyard`."
+        releases = _play(sink, home)
+        learning = _learn(sink, home)
+        where = _kept(home) if keep else "The sample is gone again. Yours: run `skillyard`."
     return Answer(
         document={
             "folder": str(home.folder) if keep else None,
@@ -59,8 +63,30 @@ def demo(
             "steps": [step.as_dict() for step in steps],
             "after": after.as_dict(),
             "search": found.as_dict(),
+            "releases": {scene.name: scene.facts for scene in releases},
+            "learning": {scene.name: scene.facts for scene in learning},
         },
-        text=lambda console: console.print(where, soft_wrap=True),
+        text=lambda console: console.print(f"\n{where}", soft_wrap=True),
+    )
+
+
+def _play(sink: Sink, home: DemoHome) -> "list[Scene]":
+    # It needs much of the server, which takes long to import: the first parts are shown meanwhile.
+    from skillyard.cli.demo_releases import play_releases  # noqa: PLC0415
+
+    return list(play_releases(sink, home.yard))
+
+
+def _learn(sink: Sink, home: DemoHome) -> "list[Scene]":
+    from skillyard.cli.demo_learning import play_learning  # noqa: PLC0415 -- as above
+
+    return list(play_learning(sink, home.yard))
+
+
+def _kept(home: DemoHome) -> str:
+    yard = f"With SKILLYARD_HOME={home.yard}"
+    return (
+        f"The sample is in {home.folder}. {yard}, `skillyard release candidates` and `skillyard learn list` tell more."
     )
 
 
@@ -105,7 +131,7 @@ def _print_search(console: "Console", show: SearchShow) -> None:
             (f"{catalog.naive:,} characters", BAD),
             ".\nThe catalog for this request: ",
             (f"{catalog.characters:,} characters", GOOD),
-            f" ({forms}).\nTry it: skillyard skill catalog --query TEXT\n",
+            f" ({forms}).\nTry it: skillyard skill catalog --query TEXT",
         ),
         soft_wrap=True,
     )

@@ -6,13 +6,14 @@ from skillyard.app.checks import Status
 from skillyard.app.doctor import examine
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
-from skillyard.cli.text import BAD, GOOD, hanging, styled
+from skillyard.cli.text import BAD, FAINT, GOOD, hanging, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _MARKS: Final = {
     Status.OK: ("✓", GOOD),
+    Status.NOTE: ("·", FAINT),
     Status.WARNING: ("!", "yellow"),
     Status.FAILED: ("✗", BAD),
 }

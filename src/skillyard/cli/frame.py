@@ -26,6 +26,8 @@ class Entry(NamedTuple):
     """`module:function` in this package, or the commands of a group."""
     help: str
     section: str = "Commands"
+    default: str = ""
+    """Of a group: its command that is run where none is named."""
 
 
 class Command(TyperCommand):
@@ -49,9 +51,16 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands by name, each imported only when it is run: `--help` stays quick."""
 
-    def __init__(self, *, entries: Sequence[Entry], **attributes: Any) -> None:  # noqa: ANN401 -- typer's own
+    def __init__(
+        self,
+        *,
+        entries: Sequence[Entry],
+        default: str = "",
+        **attributes: Any,  # noqa: ANN401 -- typer's own
+    ) -> None:
         super().__init__(**attributes)
         self.entries = {entry.name: entry for entry in entries}
+        self.default = default
 
     def list_commands(self, ctx: "Context") -> list[str]:  # noqa: ARG002 -- the signature is typer's
         return list(self.entries)
@@ -61,6 +70,8 @@ class Group(TyperGroup):
         return _load(entry) if entry else None
 
     def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        if self.default and (not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names)):
+            args = [self.default, *args]
         if not args and not self.invoke_without_command and not ctx.resilient_parsing:
             raise UsageError(f"`{ctx.command_path}` needs a command.", hint=f"One of: {', '.join(self.entries)}.")
         return super().parse_args(ctx, args)
@@ -88,7 +99,9 @@ def _in_words(help_: str) -> str:
 
 def _load(entry: Entry) -> "AnyCommand":
     if isinstance(entry.target, tuple):
-        return Group(name=entry.name, help=entry.help, entries=entry.target, rich_markup_mode=None)
+        return Group(
+            name=entry.name, help=entry.help, entries=entry.target, default=entry.default, rich_markup_mode=None
+        )
     module, _, function = entry.target.partition(":")
     app = typer.Typer(rich_markup_mode=None, add_completion=False)
     app.command(entry.name, cls=Command)(getattr(importlib.import_module(f"skillyard.cli.{module}"), function))

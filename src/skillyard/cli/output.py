@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 import typer
 
@@ -110,15 +110,8 @@ class Sink:
             return
         from skillyard.cli.terminal import console_on  # noqa: PLC0415 -- only a terminal needs it
 
-        status = console_on(sys.stderr).status(visible(label))
-        timer = threading.Timer(SHOW_PROGRESS_AFTER, status.start)
-        timer.start()
-        try:
+        with _after_a_while(console_on(sys.stderr).status(visible(label))):
             yield
-        finally:
-            timer.cancel()
-            timer.join()
-            status.stop()
 
     def track(self, items: Iterable[T], *, total: int, label: str) -> Iterator[T]:
         """The items, with a progress bar on a terminal once the work has taken a while."""
@@ -142,6 +135,21 @@ class Sink:
         finally:
             bar.stop()
 
+    @contextmanager
+    def counting(self, label: str, *, total: int) -> Generator[Callable[[], None]]:
+        """A progress bar on a terminal for few things that take long each; what it gives is called after each."""
+        if not sys.stderr.isatty():
+            yield lambda: None
+            return
+        from rich.progress import Progress  # noqa: PLC0415 -- only long work on a terminal needs it
+
+        from skillyard.cli.terminal import console_on  # noqa: PLC0415
+
+        bar = Progress(console=console_on(sys.stderr), transient=True)
+        task = bar.add_task(visible(label), total=total)
+        with _after_a_while(bar):
+            yield lambda: bar.advance(task)
+
     @property
     def console(self) -> "Console":
         from skillyard.cli.terminal import console_on  # noqa: PLC0415 -- rich is slow to import; JSON needs none
@@ -152,6 +160,25 @@ class Sink:
         indent = 2 if sys.stdout.isatty() else None
         text = json.dumps(document, ensure_ascii=False, indent=indent, default=str)
         sys.stdout.write(visible_json(text) + "\n")
+
+
+class _Shown(Protocol):
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+@contextmanager
+def _after_a_while(shown: _Shown) -> Generator[None]:
+    """Show something once the work has taken a while, until it is over."""
+    timer = threading.Timer(SHOW_PROGRESS_AFTER, shown.start)
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        shown.stop()
 
 
 def sink_of(context: typer.Context) -> Sink:

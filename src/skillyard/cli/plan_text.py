@@ -8,10 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from skillyard.app.installing import Carried
-from skillyard.cli.bundles import print_diff
 from skillyard.cli.output import Sink
 from skillyard.cli.safe_text import one_line
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, hanging
+from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, hanging, print_unified
 from skillyard.cli.trash import print_undo
 from skillyard.delivery.check import Checked, Status
 from skillyard.delivery.plan import BLOCKED, Act, Action, FileConflict
@@ -65,7 +64,7 @@ def _print_tracked(console: Console, item: Checked) -> None:
         if command:
             console.print(Text(f"{_INDENT}{label}: {command}", GOOD), soft_wrap=True)
     if item.diff:
-        print_diff(console, item.diff)
+        print_unified(console, item.diff.unified())
 
 
 def _print_action(console: Console, action: Action, *, is_dry_run: bool) -> None:
@@ -91,7 +90,7 @@ def _print_action(console: Console, action: Action, *, is_dry_run: bool) -> None
     for conflict in action.conflicts:
         _print_conflict(console, action, conflict)
     if is_dry_run and action.diff and not action.conflicts:
-        print_diff(console, action.diff)
+        print_unified(console, action.diff.unified())
 
 
 def _print_head(console: Console, verb: str, style: str, skill_id: str, tail: str) -> None:

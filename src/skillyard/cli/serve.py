@@ -1,6 +1,7 @@
 """`skillyard serve`."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 import typer
@@ -9,10 +10,10 @@ from skillyard.app.libraries import missing_environment, open_library
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, sink_of
 from skillyard.config.load import load_settings
+from skillyard.server.guard import require_safe_address
 from skillyard.server.logs import configure_logging
-from skillyard.server.opened import Opened
+from skillyard.server.opened import Opened, Stoppable
 from skillyard.server.run import address_of, bind, run
-from skillyard.server.serving import require_safe_address, serving
 
 
 def serve(
@@ -43,9 +44,15 @@ def serve(
             sink.say(f"Serving at {url} (Ctrl-C stops)")
             sink.show(Answer(document={"url": url}, text=lambda _console: None))
 
+        def opening() -> AbstractAsyncContextManager[Stoppable]:
+            # Imported when there is an address: the whole yard takes long, and it may not be needed.
+            from skillyard.server.serving import serving  # noqa: PLC0415
+
+            return serving(settings, library, ready=ready)
+
         if not local:
             configure_logging()
-        app = Opened(lambda: serving(settings, library, ready=ready))
+        app = Opened(opening)
         try:
             run(app, listener, local=local, proxies=() if local else settings.trusted_proxies, stopping=app.stop)
         finally:

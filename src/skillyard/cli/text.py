@@ -21,6 +21,7 @@ MAX_SHOWN: Final = 200
 GAP: Final = 2
 """Blanks between two columns."""
 _PLACE: Final = 14
+_DIFF_STYLES: Final = {"+": "green", "-": "red", "@": "cyan", "d": "bold", "B": "yellow", "N": "yellow"}
 _UNBROKEN: Final = re.compile(r"`[^`]+`|(?:^|(?<=: ))skillyard .*")
 """Commands to copy: in quotes, or all that follows."""
 _KEPT_BLANK: Final = "\ue000"
@@ -71,6 +72,12 @@ def wrapped(message: str, width: int, indent: str = "") -> str:
     room = max(20, width - len(indent))
     lines = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False)
     return f"\n{indent}".join(lines).replace(_KEPT_BLANK, " ")
+
+
+def print_unified(console: "Console", diff: str) -> None:
+    """A diff in the colours that people know."""
+    for line in diff.splitlines():
+        console.print(styled((line, _DIFF_STYLES.get(line[:1], ""))), soft_wrap=True)
 
 
 def findings_text(findings: Iterable[Finding], *, console: "Console", indent: str = "  ") -> "Text":

@@ -17,7 +17,7 @@ from skillyard.history.store import entries_of
 from skillyard.identity.agents import require_agent_rights
 from skillyard.identity.models import NamespaceRow
 from skillyard.identity.namespaces import require_role
-from skillyard.identity.principals import Principal, Role, Scope
+from skillyard.identity.principals import Principal, Role, Scope, person_audience
 from skillyard.identity.store import namespace_with_id
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.models import SkillRow
@@ -34,6 +34,8 @@ from skillyard.skill.requires import name_key
 
 MAX_DIFF_BYTES: Final = 8 * MIB
 """Bundles that are larger together are not fetched to be compared."""
+_KNOWLEDGE: Final = frozenset({"memory", "rule"})
+"""What belongs to a tenant, and whoever may publish may change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -204,6 +206,10 @@ class Chronicle:
             require_role(principal, namespace, role, scope)
         elif entry.change.action.startswith("agent."):
             require_agent_rights(principal)
+        elif subject.kind in _KNOWLEDGE:
+            principal.require_scope(Scope.PUBLISH)
+        elif subject.audience == person_audience(principal.person_id):
+            principal.require_scope(Scope.WRITE)
         else:
             principal.require_admin()
 

@@ -1,7 +1,8 @@
 """Letting go of content that was refused: the history goes on telling of it, without its files."""
 
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy import ColumnElement, delete, or_, select, union
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,13 +15,19 @@ from skillyard.registry.models import BundleFileRow, BundleRow, SkillRow, Versio
 
 _BATCH: Final = 500
 
+Namer: TypeAlias = Callable[[AsyncSession, Collection[str]], Awaitable[set[str]]]
+"""Tells which of some bundles a room beyond the registry still names."""
+
 
 class RefusedContent:
     """Keeps what was sent in attempts that were refused for a while, and what else names it for good."""
 
-    def __init__(self, database: Database, *, keep: timedelta, clock: Clock = utc_now) -> None:
+    def __init__(
+        self, database: Database, *, keep: timedelta, namers: Sequence[Namer] = (), clock: Clock = utc_now
+    ) -> None:
         self._database = database
         self._keep = keep
+        self._namers = namers
         self._clock = clock
 
     async def sweep(self) -> int:
@@ -39,6 +46,8 @@ class RefusedContent:
         async with self._database.write(bookkeeping=True) as transaction:
             session = transaction.session
             digests = await _dispensable(session, old)
+            for named in self._namers:
+                digests -= await named(session, digests)
             await session.execute(delete(BundleFileRow).where(BundleFileRow.digest.in_(digests)))
             await session.execute(delete(BundleRow).where(BundleRow.digest.in_(digests)))
         return len(digests)

@@ -5,7 +5,9 @@ from typing import Any
 from urllib.parse import quote
 
 from skillyard.remote.connection import Connection
+from skillyard.remote.learning import LearningClient
 from skillyard.remote.people import PeopleClient
+from skillyard.remote.releases import ReleaseClient
 from skillyard.remote.sandboxes import SandboxClient
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle
@@ -22,6 +24,8 @@ class YardClient:
         self.connection = connection
         self.people = PeopleClient(connection)
         self.sandboxes = SandboxClient(connection)
+        self.releases = ReleaseClient(connection)
+        self.learning = LearningClient(connection)
 
     def me(self) -> dict[str, Any]:
         """Who this client speaks for."""

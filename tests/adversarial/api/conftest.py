@@ -13,6 +13,8 @@ from urllib.parse import unquote_to_bytes
 
 import httpx
 import pytest
+from tests.adversarial.api.learned_routes import LearnedTargets
+from tests.adversarial.api.learning_routes import LearningTargets
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
@@ -164,7 +166,7 @@ PLACES = {
 
 
 @dataclass
-class World:
+class World(LearnedTargets, LearningTargets):
     """People in every relation to a few skills, made once; and throwaways of everything for those who may change it."""
 
     served: object

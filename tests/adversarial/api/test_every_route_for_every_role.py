@@ -1,10 +1,12 @@
 """Every route, for everyone: one table says who may, and a new route without a row fails.
 
 Who asks is one of `CALLERS`. A rule is a line with one sign for each of them, in that order:
-`+` it is done, `-` 401, `x` 403, `.` 404: as if there were nothing.
+`+` it is done, `-` 401, `x` 403, `.` 404: as if there were nothing, `?` 400: what is named in the body is not there.
 """
 
 import pytest
+from tests.adversarial.api.learned_routes import LEARNED_ROUTES
+from tests.adversarial.api.learning_routes import LEARNING_ROUTES, LEARNING_RULES, LEARNING_SPENT
 
 CALLERS = (
     *("anonymous", "disabled", "expired", "revoked"),
@@ -14,7 +16,7 @@ CALLERS = (
     *("owner_read", "owner_write", "owner_publish", "owner"),
     *("tenant_admin", "operator"),
 )
-ANSWERS = {"-": 401, "x": 403, ".": 404}
+ANSWERS = {"-": 401, "x": 403, ".": 404, "?": 400}
 RULES = {
     "anyone": "++++ ++ + ++++ ++++ ++",  # no credentials are looked at
     "the world": "+--- ++ + ++++ ++++ ++",
@@ -40,12 +42,14 @@ RULES = {
     "person": "---- .. . .... ++++ ..",
     "person with write": "---- .. . .... x+++ ..",
     "person with publish": "---- .. . .... xx++ ..",
+    "person with write, of their own": "---- ?? ? ???? x+++ ??",
     "person with full scope": "---- .. . .... xxx+ ..",
     "refused forms": "x--- xx x xxxx xxxx xx",
     "no provider": ".--- .. . .... .... ..",
     "nobody": "---- .. . .... .... ..",
     "nobody who may write": "---- .. . .... x... ..",
     "system's admins": "---- .. x xxxx xxxx ++",
+    **LEARNING_RULES,
 }
 """What is asked of a skill, and who may, by where it is kept."""
 KINDS = {
@@ -86,7 +90,7 @@ SKILL_ROUTES = [
     (PUBLISH, f"PUT {SKILL}/tags/{{tag}}", {"json": {"version": "1.0.0"}}),
     (PUBLISH, f"DELETE {SKILL}/tags/{{tag}}", {}),
 ]
-SPENT = ("DELETE", "/undo", "/approve", "/reject")
+SPENT = ("DELETE", "/undo", "/approve", "/reject", *LEARNING_SPENT)
 """By these a target is used up: each caller who may gets one of their own."""
 V1 = "/api/v1"
 SANDBOX = "/v1/sandboxes/{sandbox_id}"
@@ -264,6 +268,8 @@ def rows():
             if kind not in {"discoverable", "deleted"} or route.split(" ")[1] == SKILL:
                 yield rules[need], route, kind, given
     yield from OTHER_ROUTES
+    yield from LEARNED_ROUTES
+    yield from LEARNING_ROUTES
 
 
 ROWS = list(rows())
@@ -271,10 +277,11 @@ ROWS = list(rows())
 
 def test_there_is_a_row_for_every_route(served):
     found = set()
+    served.app.api.complete()
     for route in served.app.api.routes:
         contexts = route.effective_route_contexts() if hasattr(route, "effective_route_contexts") else [route]
         for each in contexts:
-            path = each.path.replace("{path:path}", "{path}")
+            path = each.path.replace(":path}", "}")
             found |= {f"{method} {path}" for method in each.methods}
     tabled = {route for _, route, _, _ in ROWS}
     assert found - tabled == set(), "these routes have no row"

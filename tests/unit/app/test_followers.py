@@ -5,10 +5,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from skillyard.app.followers import FORGET_EVERY, SAVE_LAST_USED_EVERY, SWEEP_EVERY, following
+from skillyard.app.followers import (
+    FORGET_EVERY,
+    POLL_EVERY,
+    SAVE_LAST_USED_EVERY,
+    SWEEP_EVERY,
+    TAKEN_EVERY,
+    following,
+)
+from skillyard.releases.learning_runs import LOOK_SECONDS
 from skillyard.sandbox.sweep import SWEEP_SECONDS
 
 pytestmark = pytest.mark.anyio
+WATCH_SECONDS = 61.0
 
 
 @pytest.fixture
@@ -33,6 +42,11 @@ class Work:
         refused = SimpleNamespace(sweep=self.drop)
         sandboxes = SimpleNamespace(sweep=SimpleNamespace(run=self.sweep_sandboxes), running=None)
         injection = SimpleNamespace(follow=self.follow_changes)
+        upkeep = SimpleNamespace(
+            learning_runs=SimpleNamespace(look=self.look),
+            watch=SimpleNamespace(tick=self.watch),
+            watch_seconds=WATCH_SECONDS,
+        )
         return SimpleNamespace(
             access=access,
             orphans=orphans,
@@ -42,6 +56,13 @@ class Work:
             vectors=None,
             sandboxes=sandboxes,
             injection=injection,
+            jobs=SimpleNamespace(follow=self.follow),
+            upkeep=upkeep,
+            learning=SimpleNamespace(
+                models=SimpleNamespace(configured=False),
+                sources=SimpleNamespace(poll_due=self.poll),
+                taking=SimpleNamespace(queue_expired=self.take_back),
+            ),
             database=None,
         )
 
@@ -54,6 +75,18 @@ class Work:
 
     async def follow_changes(self, _running, _database, pause):
         await self.follow(pause)
+
+    async def look(self):
+        self.done.append("look")
+
+    async def watch(self):
+        self.done.append("watch")
+
+    async def poll(self):
+        self.done.append("poll")
+
+    async def take_back(self):
+        self.done.append("take back")
 
     async def sweep_sandboxes(self):
         self.done.append("sandboxes")
@@ -93,7 +126,12 @@ async def test_each_kind_of_work_is_done_after_its_own_pause():
         await work.end(SAVE_LAST_USED_EVERY)
         await work.end(FORGET_EVERY)
         await work.end(SWEEP_SECONDS)
-        assert work.done == ["save", "sweep", "save", "forget", "drop", "sandboxes"]
+        await work.end(LOOK_SECONDS)
+        await work.end(WATCH_SECONDS)
+        await work.end(POLL_EVERY)
+        await work.end(TAKEN_EVERY)
+        tidied = ["save", "sweep", "save", "forget", "drop", "sandboxes", "look", "watch", "poll", "take back"]
+        assert work.done == tidied
 
 
 async def test_what_is_not_saved_yet_is_saved_at_the_end_and_nothing_goes_on():

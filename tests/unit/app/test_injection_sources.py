@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -25,8 +25,8 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-async def yard(tmp_path: Path, anyio_backend: str) -> AsyncIterator[Yard]:
-    async with open_yard(Settings(home=tmp_path)) as yard:
+async def yard(tmp_path: Path, new_home: Callable[[Path], Path], anyio_backend: str) -> AsyncIterator[Yard]:
+    async with open_yard(Settings(home=new_home(tmp_path))) as yard:
         yield yard
 
 

@@ -15,8 +15,8 @@ def anyio_backend():
 
 
 @pytest.fixture
-async def yard(tmp_path):
-    async with open_yard(Settings(home=tmp_path / "home")) as yard:
+async def yard(tmp_path, new_home):
+    async with open_yard(Settings(home=new_home(tmp_path / "home"))) as yard:
         yield yard
 
 

@@ -1,5 +1,6 @@
 """A yard of one table that names blobs, a store on disk, and a clock that is moved by hand."""
 
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -79,8 +80,8 @@ class Yard:
 
 
 @pytest.fixture
-async def yard(tmp_path):
-    database = await Database.open(f"sqlite:///{tmp_path}/yard.db")
+async def yard(tmp_path, empty_registry):
+    database = await Database.open(f"sqlite:///{shutil.copy(empty_registry, tmp_path)}")
     async with database.write() as transaction:
         connection = await transaction.session.connection()
         await connection.run_sync(NAMING.create)

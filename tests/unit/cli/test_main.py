@@ -105,7 +105,9 @@ def test_help_names_values_as_people_do(run, words):
     assert not set("{}<") & set(out)
 
 
-@pytest.mark.parametrize(("typed", "told"), [("skill d", ["diff", "disable"]), ("l", ["list"]), ("env cr", ["create"])])
+@pytest.mark.parametrize(
+    ("typed", "told"), [("skill d", ["diff", "disable"]), ("l", ["list", "learn"]), ("env cr", ["create"])]
+)
 def test_commands_are_completed(typed, told):
     words = {"COMP_WORDS": f"skillyard {typed}", "COMP_CWORD": str(len(typed.split()))}
     environment = {**os.environ, **words, "_SKILLYARD_COMPLETE": "complete_bash"}

@@ -3,6 +3,7 @@ import sys
 import threading
 
 import pytest
+from rich.progress import Progress
 from rich.status import Status
 
 from skillyard.cli import output
@@ -95,12 +96,28 @@ def test_long_work_without_steps_is_shown_and_taken_away(terminal, monkeypatch):
     assert shown.getvalue().endswith("\x1b[2K")
 
 
-def test_short_work_and_work_off_a_terminal_show_nothing(terminal, capsys, monkeypatch):
-    with Sink(as_json=False).busy("Work"):
-        pass
+def test_few_long_steps_are_counted_from_the_beginning(terminal, monkeypatch):
+    started = threading.Event()
+    start = Progress.start
+    monkeypatch.setattr(output, "SHOW_PROGRESS_AFTER", 0.0)
+    monkeypatch.setattr(Progress, "start", lambda bar: (start(bar), started.set()))
     shown = terminal()
-    with Sink(as_json=False).busy("Work"):
-        pass
+    with Sink(as_json=False).counting("Work \x1b[2J", total=2) as advance:
+        assert started.wait(timeout=10)
+        advance()
+    assert "50%" in shown.getvalue()
+    assert "\x1b[2J" not in shown.getvalue()
+    assert shown.getvalue().endswith("\x1b[2K")
+
+
+def test_short_work_and_work_off_a_terminal_show_nothing(terminal, capsys, monkeypatch):
+    def work():
+        with Sink(as_json=False).busy("Work"), Sink(as_json=False).counting("Work", total=1) as advance:
+            advance()
+
+    work()
+    shown = terminal()
+    work()
     monkeypatch.undo()
     assert "Work" not in shown.getvalue() + capsys.readouterr().err
 

@@ -41,6 +41,52 @@ def test_a_sandbox_is_made_as_asked_shown_listed_and_deleted(run, sandbox):
     assert "skillyard sandbox create" in run("sandbox", "ls").err
 
 
+def test_a_sandbox_lives_longer_when_it_is_asked_to(run, sandbox):
+    made = run("sandbox", "create", "--ttl", "2h").out.strip()
+    assert run("sandbox", "extend", made, "1h").out == f"{made} ends in 3 h.\n"
+    assert run("sandbox", "extend", made, "60", "--json").json["id"] == made
+    assert run("sandbox", "extend", made, "soon").code == 2
+    endless = run("sandbox", "extend", sandbox, "1h")
+    assert (endless.code, endless.out) == (5, "")
+    assert run("sandbox", "keepalive", sandbox, made).out == f"Kept {sandbox}, {made}.\n"
+    assert run("sandbox", "keepalive", "sandbox-none").code == 3
+
+
+def test_what_a_sandbox_uses_is_told(run, sandbox):
+    run("sandbox", "files", "write", sandbox, "x.txt", "x")
+    assert [line.split()[0] for line in run("sandbox", "stats", sandbox).out.splitlines()] == [
+        *("processes", "memory", "files", "cpu")
+    ]
+    assert run("sandbox", "stats", sandbox, "--json").json["processes"] == 0
+
+
+def test_a_snapshot_is_a_cargo_that_other_sandboxes_are_made_on(run, sandbox):
+    run("sandbox", "files", "write", sandbox, "kept.txt", "kept")
+    taken = run("sandbox", "snapshot", sandbox)
+    cargo = taken.out.strip()
+    assert f"skillyard sandbox create --cargo {cargo}" in taken.err
+    other = run("sandbox", "create", "--cargo", cargo).out.strip()
+    assert run("sandbox", "files", "read", other, "kept.txt").out == "kept"
+    assert run("sandbox", "cargos", "rm", cargo, "-y").code == 5
+    assert run("sandbox", "rm", other, "-y").code == 0
+    assert run("sandbox", "cargos", "rm", cargo, "-y").out == f"Deleted {cargo}.\n"
+
+
+def test_cargos_are_made_listed_and_deleted(run, sandbox):
+    assert "skillyard sandbox cargos create" in run("sandbox", "cargos", "ls").err
+    made = run("sandbox", "cargos", "create", "--size", "2g", "--json").json
+    assert (made["size_limit_mb"], made["managed"]) == (2048, False)
+    (line,) = run("sandbox", "cargos", "ls").out.splitlines()
+    assert line.split()[:4] == [made["id"], "unsafe", "2048", "MiB"]
+    (of_sandbox,) = run("sandbox", "cargos", "ls", "--managed", "--json").json["cargos"]
+    assert of_sandbox["managed_by_sandbox_id"] == sandbox
+    refused = run("sandbox", "cargos", "rm", made["id"])
+    assert (refused.code, "-y" in refused.err) == (2, True)
+    assert run("sandbox", "cargos", "rm", made["id"], "-y").code == 0
+    assert run("sandbox", "cargos", "rm", made["id"], "-y").code == 3
+    assert run("sandbox", "cargos", "create", "--size", "much").code == 2
+
+
 def test_without_a_server_it_is_said_how_long_things_run(run, sandbox):
     said = run("sandbox", "create")
     assert "only while a command needs it" in said.err

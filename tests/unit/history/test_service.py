@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 
 from skillyard.db.database import Database
@@ -18,8 +20,8 @@ def anyio_backend():
 
 
 @pytest.fixture
-async def database(tmp_path):
-    database = await Database.open(f"sqlite:///{tmp_path / 'yard.sqlite'}")
+async def database(tmp_path, empty_registry):
+    database = await Database.open(f"sqlite:///{shutil.copy(empty_registry, tmp_path)}")
     yield database
     await database.close()
 

@@ -1,6 +1,5 @@
 """The rooms of identity over a real database, with a clock that is moved by hand."""
 
-import asyncio
 import shutil
 from datetime import UTC, datetime, timedelta
 
@@ -84,21 +83,9 @@ def clock():
     return Clock()
 
 
-@pytest.fixture(scope="session")
-def empty(tmp_path_factory):
-    """A database without anything in it, to be copied: making its tables takes longer than most tests."""
-    path = tmp_path_factory.mktemp("empty") / "yard.sqlite"
-
-    async def make():
-        await (await Database.open(f"sqlite:///{path}")).close()
-
-    asyncio.run(make())
-    return path
-
-
 @pytest.fixture
-def url(tmp_path, empty):
-    return f"sqlite:///{shutil.copy(empty, tmp_path)}"
+def url(tmp_path, empty_registry):
+    return f"sqlite:///{shutil.copy(empty_registry, tmp_path)}"
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ async def test_only_a_hash_of_a_token_is_in_the_database(world, tmp_path):
     made = await world.tokens.create(jane, label="ci", why=WHY)
     assert made.secret.startswith("sky_")
     assert made.secret not in repr(made)
-    kept = b"".join(file.read_bytes() for file in tmp_path.glob("yard.sqlite*"))
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("registry.sqlite*"))
     assert made.secret.encode() not in kept
     assert hash_of(made.secret).encode() in kept
 

@@ -27,8 +27,8 @@ def anyio_backend():
 
 
 @pytest.fixture
-async def yard(tmp_path):
-    async with open_yard(Settings(home=tmp_path)) as yard:
+async def yard(tmp_path, new_home):
+    async with open_yard(Settings(home=new_home(tmp_path))) as yard:
         yield yard
 
 

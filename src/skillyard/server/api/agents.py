@@ -15,10 +15,10 @@ from skillyard.server.api.agent_schemas import (
     PlanSchema,
 )
 from skillyard.server.api.caller import Caller, Reason, TheYard
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["agents"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["agents"], responses=errors(), dependencies=[BEARER])
 
 
 @router.get("/agents", summary="List agents")

@@ -7,11 +7,11 @@ from pydantic import BaseModel, Field
 
 from skillyard.search.catalog import BUDGET, MAX_BUDGET, MIN_BUDGET, Form, PromptCatalog, Shape
 from skillyard.server.api.caller import Caller, TheYard
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.auth import not_kept
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503))
+router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503), dependencies=[BEARER])
 
 _MAX_PINS: Final = 50
 

@@ -7,10 +7,10 @@ from fastapi import APIRouter, Query
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history import LARGEST
 from skillyard.server.api.history_schemas import ChangeSchema, ChangesSchema
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["changes"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["changes"], responses=errors(), dependencies=[BEARER])
 
 Since = Annotated[int, Query(ge=0, le=LARGEST, description="Only what came after this change.")]
 

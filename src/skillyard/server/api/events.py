@@ -11,11 +11,11 @@ from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.changes import Since
 from skillyard.server.api.history import LARGEST
 from skillyard.server.api.history_schemas import ChangeSchema
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.auth import Admit
 from skillyard.server.streams import EventStream, Streams
 
-router = APIRouter(prefix="/api/v1", tags=["changes"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["changes"], responses=errors(), dependencies=[BEARER])
 
 _HELLO: Final = b"retry: 2000\n: skillyard\n\n"
 

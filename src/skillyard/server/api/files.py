@@ -13,12 +13,12 @@ from skillyard.server.api.file_schemas import (
     SkillFileSchema,
 )
 from skillyard.server.api.preconditions import Base
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.api.skill_schemas import etag_of_skill
 from skillyard.server.models import Success
 from skillyard.server.raw_files import file_response
 
-router = APIRouter(prefix="/api/v1", tags=["files"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["files"], responses=errors(), dependencies=[BEARER])
 
 
 @router.post("/skills/{skill_id}/files", status_code=201, summary="Write a file", responses=errors(409, 413))

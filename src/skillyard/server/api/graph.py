@@ -9,10 +9,10 @@ from skillyard.registry.graph import Graph
 from skillyard.registry.shipping import SkillRef
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.graph_schemas import DependenciesSchema, GraphSchema, ReferencesSchema
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["graph"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["graph"], responses=errors(), dependencies=[BEARER])
 
 
 @router.get(

@@ -9,10 +9,10 @@ from skillyard.errors import InputError
 from skillyard.history.entries import MAX_ENTRIES, Entry, Page
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.history_schemas import EntryDetail, EntrySchema
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["history"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["history"], responses=errors(), dependencies=[BEARER])
 
 LARGEST: Final = 2**63 - 1
 

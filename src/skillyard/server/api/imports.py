@@ -15,7 +15,7 @@ from skillyard.registry.publishing import Publication
 from skillyard.registry.skills import Visibility
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.preconditions import Digest
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.api.skill_schemas import SkillSchema, etag_of_skill, skill_values
 from skillyard.server.api.version_schemas import MAX_NOTES, VersionSchema
 from skillyard.server.api.visibility import contradiction, wanted
@@ -28,7 +28,7 @@ from skillyard.skill.names import slugify
 from skillyard.skill.paths import is_safe_segment
 from skillyard.skill.versions import MAX_VERSION
 
-router = APIRouter(prefix="/api/v1", tags=["archives"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["archives"], responses=errors(), dependencies=[BEARER])
 
 Text = Annotated[str, Field(pattern=r"^[^\x00]*$")]
 """A part of a form: no database keeps a zero byte."""

@@ -6,10 +6,10 @@ from skillyard.identity.namespaces import role_held
 from skillyard.identity.principals import Role
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.people_schemas import MemberSchema, MemberSet, NamespaceCreate, NamespaceSchema, PolicyBody
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1/namespaces", tags=["namespaces"], responses=errors())
+router = APIRouter(prefix="/api/v1/namespaces", tags=["namespaces"], responses=errors(), dependencies=[BEARER])
 
 
 @router.get("")

@@ -12,10 +12,10 @@ from skillyard.server.api.people_schemas import (
     TenantCreate,
     TenantSchema,
 )
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["people"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["people"], responses=errors(), dependencies=[BEARER])
 
 
 @router.get("/me")

@@ -9,10 +9,10 @@ from skillyard.registry.skills import Visibility
 from skillyard.search.index import MAX_HITS
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.search_schemas import FoundSkillSchema, FoundSkillsSchema
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.auth import not_kept
 
-router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503))
+router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503), dependencies=[BEARER])
 
 _MAX_TAGS: Final = 20
 

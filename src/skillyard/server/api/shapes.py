@@ -2,11 +2,16 @@
 
 from typing import Any, Final, Generic, TypeVar
 
+from fastapi import Depends
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillyard.server.models import Failure, Success
 
 T = TypeVar("T")
+
+# It checks nothing, which was done before: it tells readers of the contract how to come in.
+BEARER: Final = Depends(HTTPBearer(auto_error=False, description="An API token, such as `sky_…`."))
 
 
 class Request(BaseModel):

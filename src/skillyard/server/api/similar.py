@@ -9,11 +9,11 @@ from skillyard.app.registry_similarity import RegistrySimilarity, SimilarSkills
 from skillyard.registry.skills import Skill
 from skillyard.search.similar import LOWEST, NEAR, Kind, Likeness
 from skillyard.server.api.caller import Caller, TheYard
-from skillyard.server.api.shapes import errors
+from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.auth import not_kept
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503))
+router = APIRouter(prefix="/api/v1", tags=["search"], responses=errors(503), dependencies=[BEARER])
 
 
 class SimilarSkillSchema(BaseModel):

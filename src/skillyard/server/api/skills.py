@@ -11,7 +11,7 @@ from skillyard.registry.shelf import MAX_PAGE
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.preconditions import Base
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.api.skill_schemas import (
     Deleted,
     FormattedText,
@@ -25,7 +25,7 @@ from skillyard.server.api.visibility import wanted
 from skillyard.server.models import Success
 from skillyard.skill.formatter import ShownSkill, SkillFormatter
 
-router = APIRouter(prefix="/api/v1", tags=["skills"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["skills"], responses=errors(), dependencies=[BEARER])
 """Included before the other routers of skills: a skill may be called `files` or `versions`."""
 
 _MAX_TAGS: Final = 20

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.people_schemas import NewTokenSchema, TokenCreate, TokenSchema
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.auth import not_kept
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1/tokens", tags=["tokens"], responses=errors())
+router = APIRouter(prefix="/api/v1/tokens", tags=["tokens"], responses=errors(), dependencies=[BEARER])
 
 
 @router.get("", dependencies=[Depends(not_kept)])

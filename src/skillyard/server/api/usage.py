@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from skillyard.server.api.caller import Caller, TheYard
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.api.usage_schemas import (
     SkillTotalsSchema,
     UsageCreate,
@@ -13,10 +13,11 @@ from skillyard.server.api.usage_schemas import (
     UsageReceiptSchema,
     UsageReportSchema,
 )
+from skillyard.server.auth import not_kept
 from skillyard.server.models import Success
 from skillyard.usage.events import MAX_DAYS
 
-router = APIRouter(prefix="/api/v1", tags=["usage"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["usage"], responses=errors(), dependencies=[BEARER, Depends(not_kept)])
 
 Days = Annotated[int, Query(ge=1, le=MAX_DAYS, description="So many days back, today included.")]
 

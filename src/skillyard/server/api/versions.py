@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from skillyard.errors import InputError
 from skillyard.server.api.caller import Caller, Reason, TheYard
 from skillyard.server.api.preconditions import Base
-from skillyard.server.api.shapes import Listed, errors
+from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.api.version_schemas import (
     SkillDiff,
     TagSchema,
@@ -20,7 +20,7 @@ from skillyard.server.api.version_schemas import (
 )
 from skillyard.server.models import Success
 
-router = APIRouter(prefix="/api/v1", tags=["versions"], responses=errors())
+router = APIRouter(prefix="/api/v1", tags=["versions"], responses=errors(), dependencies=[BEARER])
 
 State = Annotated[str, Query(max_length=200, description="A version, a tag, a version's digest, or `draft`.")]
 

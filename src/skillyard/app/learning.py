@@ -1,0 +1,60 @@
+"""The rooms of learning, wired to the yard."""
+
+from skillyard.app.learning_skills import RegistryShelf, skill_commits
+from skillyard.app.registry_search import RegistrySearch
+from skillyard.app.sandboxes import SandboxRooms
+from skillyard.blobs.store import Blobs
+from skillyard.clock import Clock, utc_now
+from skillyard.config.settings import Settings
+from skillyard.db.database import Database
+from skillyard.history.service import History
+from skillyard.jobs.service import Jobs
+from skillyard.learning.service import LearningRooms, SkillParts
+from skillyard.learning.skills.applying import SkillApplier
+from skillyard.learning.skills.known_skills import KnownSkills
+from skillyard.llm.models import ModelSource
+from skillyard.registry.service import Registry
+
+
+def learning_rooms(
+    settings: Settings,
+    database: Database,
+    blobs: Blobs,
+    history: History,
+    registry: Registry,
+    search: RegistrySearch,
+    sandboxes: SandboxRooms,
+    jobs: Jobs,
+    *,
+    clock: Clock = utc_now,
+) -> LearningRooms:
+    """The rooms over an open yard; jobs learn from then on."""
+    models = ModelSource(settings)
+    skills = SkillParts(
+        shelf=RegistryShelf(search, registry, KnownSkills(database, registry)),
+        applier=SkillApplier(database, registry),
+    )
+    rooms = LearningRooms(
+        database,
+        blobs,
+        history,
+        registry,
+        jobs,
+        models,
+        settings.learning,
+        skills,
+        clock=clock,
+    )
+    commits = skill_commits(
+        settings,
+        models,
+        database,
+        history,
+        registry,
+        sandboxes,
+        commits=rooms.commits,
+        committing=rooms.committing,
+        lessons=rooms.lessons,
+    )
+    rooms.begin(commits)
+    return rooms

@@ -1,0 +1,32 @@
+"""The end of a lesson: what came of it, as it is written down."""
+
+from typing import Final
+
+from skillyard.learning.drafts import Committed, Proposed
+from skillyard.learning.lessons import Lessons
+from skillyard.learning.states import LessonState
+from skillyard.llm.budget import Spent
+from skillyard.llm.transcripts import Transcript
+
+NO_COMMIT: Final = "It was finished without a commit."
+
+
+async def conclude(
+    lessons: Lessons,
+    lesson_id: str,
+    result: Committed | Proposed | None,
+    *,
+    reason: str = NO_COMMIT,
+    transcript: Transcript | None = None,
+    spent: Spent | None = None,
+) -> LessonState:
+    """Note what was committed or proposed; with neither, the reason why nothing was."""
+    if result is None:
+        state, effects = LessonState.NO_COMMIT, None
+    elif isinstance(result, Proposed):
+        state, effects, reason = LessonState.PROPOSED, None, f"Waits for a decision on {result.proposal_id}."
+    else:
+        state, effects = LessonState.COMMITTED, result.effects
+        reason = "" if effects else "It is known already."
+    await lessons.conclude(lesson_id, state, reason=reason, effects=effects, transcript=transcript, spent=spent)
+    return state

@@ -1,0 +1,128 @@
+"""Feedback as values: what somebody said about an agent's work."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from skillyard.errors import InputError, LimitError
+from skillyard.learning.models import FeedbackRow
+from skillyard.learning.states import Stage
+
+MAX_CONTENT: Final = 50_000
+MAX_TASK: Final = 20_000
+MAX_EVENTS: Final = 200
+MAX_EVENTS_SIZE: Final = 256 * 1024
+MAX_AGENTS: Final = 50
+MAX_EVENT_ID: Final = 256
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FeedbackSpec:
+    """Feedback as it comes in."""
+
+    content: str
+    task: str = ""
+    """What the agent was to do."""
+    description: str = ""
+    events: Sequence[Any] = ()
+    """What happened meanwhile."""
+    agents: Sequence[Mapping[str, Any]] = ()
+    """Those whose work it is about, each `{id, name?, role?, goal?}`; none: whoever it fits."""
+    user: str = ""
+    time: datetime | None = None
+    event_id: str | None = None
+    """The sender's own id: what comes again under it is the same."""
+
+    def __post_init__(self) -> None:
+        if not self.content.strip():
+            raise InputError(
+                "content: there is no feedback in it.", hint="Say what was good or wrong.", details={"field": "content"}
+            )
+        for name, length, most in (
+            ("content", len(self.content), MAX_CONTENT),
+            ("task", len(self.task), MAX_TASK),
+            ("description", len(self.description), MAX_CONTENT),
+            ("user", len(self.user), MAX_EVENT_ID),
+            ("event_id", len(self.event_id or ""), MAX_EVENT_ID),
+            ("events", len(self.events), MAX_EVENTS),
+            ("agents", len(self.agents), MAX_AGENTS),
+        ):
+            _require_at_most(name, length, most)
+        _require_at_most("events", len(json.dumps(list(self.events), default=str)), MAX_EVENTS_SIZE)
+        for agent in self.agents:
+            if not isinstance(agent.get("id"), str) or not agent["id"]:
+                raise InputError(
+                    "agents: an agent has no id.", hint='Write [{"id": "support-1"}].', details={"field": "agents"}
+                )
+
+    @property
+    def content_hash(self) -> str:
+        """What it says, whoever sent it under which id."""
+        said = [self.content, self.task, self.description, list(self.events), self.user]
+        moment = self.time.isoformat() if self.time else None
+        text = json.dumps([*said, moment, [agent["id"] for agent in self.agents]], default=str, ensure_ascii=False)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Feedback:
+    """Feedback that was taken in, and where it stands."""
+
+    id: str
+    tenant_id: str
+    owner_id: str
+    event_id: str
+    source: str
+    content: str
+    task: str
+    description: str
+    events: Sequence[Any] = field(default_factory=list[Any])
+    agents: Sequence[Mapping[str, Any]] = ()
+    user: str
+    time: datetime
+    stage: Stage
+    reason: str
+    attempts: int
+    error: str | None
+    """Why the last attempt failed, if it is tried again."""
+    due_at: datetime | None
+    taken_by: str | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+def feedback_of(row: FeedbackRow) -> Feedback:
+    return Feedback(
+        id=row.id,
+        tenant_id=row.tenant_id,
+        owner_id=row.owner_id,
+        event_id=row.event_id,
+        source=row.source,
+        content=row.content,
+        task=row.task,
+        description=row.description,
+        events=row.events,
+        agents=row.agents,
+        user=row.said_by,
+        time=row.said_at,
+        stage=Stage(row.stage),
+        reason=row.reason,
+        attempts=row.attempts,
+        error=row.error,
+        due_at=row.due_at,
+        taken_by=row.taken_by,
+        created_at=row.created_at,
+        finished_at=row.finished_at,
+    )
+
+
+def _require_at_most(name: str, length: int, most: int) -> None:
+    if length > most:
+        raise LimitError(
+            f"{name}: {length:,} are too many; at most {most:,} are taken.",
+            hint="Shorten it, or send it in parts.",
+            details={"field": name, "value": length, "limit": most},
+        )

@@ -1,0 +1,179 @@
+"""The way of feedback: matched to agents, decided for each, committed or proposed, and written down."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import or_, update
+
+from skillyard.clock import Clock, utc_now
+from skillyard.config.sections import Learning
+from skillyard.db.database import Database
+from skillyard.db.transaction import UNSEEN, Transaction
+from skillyard.errors import BudgetError, NotFoundError, SkillyardError
+from skillyard.identity.agents import Agent, Agents
+from skillyard.identity.principals import Principal, Scope
+from skillyard.jobs.rows import JobRow, JobState
+from skillyard.jobs.service import Jobs
+from skillyard.jobs.work import Job
+from skillyard.learning.committing import Committing, Pupil
+from skillyard.learning.concluding import conclude
+from skillyard.learning.deciding import process_feedback_with_react
+from skillyard.learning.feedback import Feedback, feedback_of
+from skillyard.learning.intake import FEEDBACK
+from skillyard.learning.lessons import Lessons, set_stage
+from skillyard.learning.matching import match_feedback_to_agents
+from skillyard.learning.models import FeedbackRow, LessonRow
+from skillyard.learning.react_tools import Desk
+from skillyard.learning.states import LessonState, Stage
+from skillyard.llm.budget import Budget
+from skillyard.llm.models import ModelSource
+from skillyard.llm.transcripts import Transcript
+from skillyard.releases.owners import owner_of
+
+WAITING: Final = "waiting"
+"""The state of a job that no runner takes up: there is no model yet."""
+_NO_MODEL: Final = "No model is set; it is worked on when there is one, or when a connected agent takes it."
+_NOBODY: Final = "It holds nothing that an agent should learn."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciders:
+    """What deciding a lesson needs, less the lesson."""
+
+    models: ModelSource
+    desk: Callable[[Pupil, Budget, Transcript], Desk]
+    policy: Learning
+
+    def budget(self) -> Budget:
+        return Budget(
+            calls=self.policy.max_calls, tokens=self.policy.max_tokens, seconds=float(self.policy.max_seconds)
+        )
+
+
+class LearningWork:
+    """The job behind each piece of feedback. Every step may be repeated; what is settled in one stays settled."""
+
+    rows: type[JobRow] = FeedbackRow
+
+    def __init__(
+        self,
+        database: Database,
+        agents: Agents,
+        lessons: Lessons,
+        committing: Committing,
+        deciders: Deciders,
+        *,
+        clock: Clock = utc_now,
+    ) -> None:
+        self._database = database
+        self._agents = agents
+        self._lessons = lessons
+        self._committing = committing
+        self._deciders = deciders
+        self._clock = clock
+
+    async def run(self, job: Job) -> None:
+        async with self._database.read() as session:
+            row = await session.get_one(FeedbackRow, job.id)
+            principal = await owner_of(session, row.owner_id, scope=Scope(row.scope))
+        feedback = feedback_of(row)
+        if not self._deciders.models.configured:
+            async with self._database.write(bookkeeping=True) as transaction:
+                waiting = {"stage": Stage.WAITING_FOR_MODEL.value, "reason": _NO_MODEL, "finished_at": None}
+                await job.finish(transaction, state=WAITING, attempts=0, **waiting)
+            return
+        await self._deciders.models.load()
+        lesson_ids: list[str] = await job.step("match", lambda: self._match(principal, feedback))
+        for lesson_id in lesson_ids:
+            await job.step(
+                f"lesson-{lesson_id}", lambda lesson_id=lesson_id: self._learn(principal, feedback, lesson_id)
+            )
+        async with self._database.write(bookkeeping=True) as transaction:
+            await job.finish(transaction)
+            if lesson_ids:
+                await set_stage(transaction, job.id)
+            else:
+                await _set(transaction, job.id, Stage.NO_COMMIT, _NOBODY)
+
+    async def give_up(self, transaction: Transaction, job_id: str, reason: str) -> None:
+        """What could not be done is for a person to look at; it is never dropped."""
+        query = update(LessonRow).where(LessonRow.feedback_id == job_id, LessonRow.state == LessonState.DECIDING.value)
+        values = {"state": LessonState.NEEDS_REVIEW.value, "reason": reason, "updated_at": self._clock()}
+        await transaction.session.execute(query.values(**values), execution_options=UNSEEN)
+        await _set(transaction, job_id, Stage.NEEDS_REVIEW, reason)
+
+    async def _match(self, principal: Principal, feedback: Feedback) -> list[str]:
+        """Whom it concerns is asked once, and kept as lessons."""
+        known = await self._lessons.of(principal, feedback.id)
+        if known:
+            return [lesson.id for lesson in known]
+        await self._note(feedback.id, Stage.MATCHING)
+        agents = await self._meant(principal, feedback)
+        meanings = await match_feedback_to_agents(
+            self._deciders.models.chat, feedback, agents, budget=self._deciders.budget(), transcript=Transcript()
+        )
+        return await self._lessons.begin(principal, feedback.id, meanings)
+
+    async def _meant(self, principal: Principal, feedback: Feedback) -> Sequence[Agent]:
+        """The agents that it can be for: those that it names, else all."""
+        everyone = await self._agents.all(principal)
+        named = {agent["id"] for agent in feedback.agents}
+        missing = named - {agent.id for agent in everyone}
+        if missing:
+            raise NotFoundError(
+                f"The feedback names the agent {min(missing)!r}, which there is not.",
+                hint="Let an administrator make it: skillyard registry agents create; then try the feedback again.",
+            )
+        if not everyone:
+            raise NotFoundError(
+                "There is no agent that could learn from it.",
+                hint="Make one: skillyard registry agents create NAME; then try the feedback again.",
+            )
+        return [agent for agent in everyone if not named or agent.id in named]
+
+    async def _learn(self, principal: Principal, feedback: Feedback, lesson_id: str) -> str:
+        lesson = await self._lessons.get(principal, lesson_id)
+        if not lesson.is_open:
+            return lesson.state.value
+        await self._note(feedback.id, Stage.DECIDING)
+        pupil = Pupil(principal=principal, feedback=feedback, lesson=lesson)
+        resumed = await self._committing.resume(pupil)
+        if resumed is not None:
+            return await conclude(self._lessons, lesson_id, resumed)
+        budget, transcript = self._deciders.budget(), Transcript()
+        try:
+            agent = await self._agents.get(principal, lesson.agent_id)
+            result = await process_feedback_with_react(self._deciders.desk(pupil, budget, transcript), agent)
+        except BudgetError as error:
+            state, reason = LessonState.NEEDS_REVIEW, error.message
+            await self._lessons.conclude(lesson_id, state, reason=reason, transcript=transcript, spent=budget.spent)
+            return state.value
+        except SkillyardError:
+            await self._lessons.keep_transcript(lesson_id, transcript, budget.spent)
+            raise
+        return await conclude(self._lessons, lesson_id, result, transcript=transcript, spent=budget.spent)
+
+    async def _note(self, feedback_id: str, stage: Stage) -> None:
+        async with self._database.write(bookkeeping=True) as transaction:
+            await _set(transaction, feedback_id, stage, "")
+
+
+async def wake_waiting(database: Database, jobs: Jobs, *, clock: Clock = utc_now) -> int:
+    """Queue what waited for a model, less what an agent has taken; how much that was."""
+    free = or_(FeedbackRow.taken_until.is_(None), FeedbackRow.taken_until < clock())
+    async with database.write(bookkeeping=True) as transaction:
+        query = update(FeedbackRow).where(FeedbackRow.state == WAITING, free)
+        values = {"state": JobState.QUEUED.value, "stage": Stage.QUEUED.value, "reason": ""}
+        rows = await transaction.session.scalars(
+            query.values(**values).returning(FeedbackRow.id), execution_options=UNSEEN
+        )
+        ids = list(rows)
+    for each in ids:
+        jobs.wake(FEEDBACK, each)
+    return len(ids)
+
+
+async def _set(transaction: Transaction, feedback_id: str, stage: Stage, reason: str) -> None:
+    query = update(FeedbackRow).where(FeedbackRow.id == feedback_id).values(stage=stage.value, reason=reason)
+    await transaction.session.execute(query, execution_options=UNSEEN)

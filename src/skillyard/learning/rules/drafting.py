@@ -1,0 +1,171 @@
+"""Working out what a rule would become: merged with what is there, looked over, and tried on past cases."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skillyard.db.database import Database
+from skillyard.errors import InputError, UsageError
+from skillyard.identity.principals import Principal, Scope
+from skillyard.learning.drafts import Draft, Related
+from skillyard.learning.models import RuleCaseRow
+from skillyard.learning.rules.checks import Report, Seriousness, report
+from skillyard.learning.rules.evaluation import Decided, decide_many
+from skillyard.learning.rules.merge import Merged, merge
+from skillyard.learning.rules.rule import FIRST, DecisionRule, require_words, rule_of
+from skillyard.learning.rules.store import cases_of, rule_row
+from skillyard.learning.rules.table import DecisionTable, parse_table, table_document
+from skillyard.learning.states import MergeMode, Operation, Target
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RuleWish:
+    """What somebody wants a rule to be."""
+
+    operation: Operation
+    rule_id: str | None = None
+    name: str | None = None
+    description: str | None = None
+    agent_id: str | None = None
+    table: Mapping[str, Any] | DecisionTable | None = None
+    merge_mode: MergeMode = MergeMode.REPLACE
+    base: str | None = None
+    """The version that it was worked out against; None takes the one that there is now."""
+    relations: Sequence[Related] = ()
+    reasons: Sequence[str] = ()
+
+
+class RuleDrafting:
+    """Turns wishes into checked drafts; nothing is written."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def draft(self, principal: Principal, wish: RuleWish) -> Draft:
+        """What would change. A table that could not decide, or that breaks a pinned case, is refused."""
+        principal.require_scope(Scope.WRITE)
+        if wish.operation is Operation.CREATE:
+            return await self._created(wish)
+        if wish.rule_id is None:
+            raise UsageError("rule_id is missing.", hint="Say which rule is meant.", details={"field": "rule_id"})
+        async with self._database.read() as session:
+            rule = rule_of(await rule_row(session, principal.tenant_id, wish.rule_id))
+            cases = await cases_of(session, rule.id)
+        if wish.operation is Operation.DELETE:
+            return _draft(wish, rule, None, f"Delete the rule {rule.name!r}.", [])
+        return await self._updated(wish, rule, cases)
+
+    async def _created(self, wish: RuleWish) -> Draft:
+        table = _table(wish)
+        require_words(wish.name or "", wish.description or "")
+        told = await _checked(table)
+        content = {
+            "name": wish.name,
+            "description": wish.description or "",
+            "agent_id": wish.agent_id,
+            "version": FIRST,
+            "locked": False,
+            "table": table_document(table),
+        }
+        return _draft(wish, None, content, f"New rule {wish.name!r} with {_rows(table.rules)}.", told)
+
+    async def _updated(self, wish: RuleWish, rule: DecisionRule, cases: Sequence[RuleCaseRow]) -> Draft:
+        merged = None if wish.table is None else merge(rule.table, _table(wish), wish.merge_mode)
+        table = rule.table if merged is None else merged.table
+        name = wish.name if wish.name is not None else rule.name
+        description = wish.description if wish.description is not None else rule.description
+        require_words(name, description)
+        worded = (name, description) != (rule.name, rule.description)
+        step = merged.step if merged and merged.step else ("patch" if worded else None)
+        told = await _checked(table)
+        told += await _cases_changed(table, cases)
+        content = {
+            **rule.state,
+            "name": name,
+            "description": description,
+            "table": table_document(table),
+            "version": rule.next_version(step) if step else rule.version,
+        }
+        return _draft(wish, rule, content, _summary(rule, merged), told)
+
+
+def _draft(
+    wish: RuleWish,
+    rule: DecisionRule | None,
+    content: Mapping[str, Any] | None,
+    summary: str,
+    warnings: Sequence[Mapping[str, Any]],
+) -> Draft:
+    return Draft(
+        target=Target.DMN_RULE,
+        operation=wish.operation,
+        target_id=rule and rule.id,
+        target_name=rule.name if rule else (wish.name or ""),
+        base=wish.base or (rule.version if rule else None),
+        content=dict(content or {}),
+        summary=summary,
+        reasons=wish.reasons,
+        relations=wish.relations,
+        warnings=warnings,
+        locked=bool(rule and rule.locked),
+    )
+
+
+def _table(wish: RuleWish) -> DecisionTable:
+    return wish.table if isinstance(wish.table, DecisionTable) else parse_table(wish.table)
+
+
+async def _checked(table: DecisionTable) -> list[Mapping[str, Any]]:
+    told: Report = await asyncio.to_thread(report, table)
+    errors = [remark for remark in told.remarks if remark.seriousness is Seriousness.ERROR]
+    if errors:
+        raise InputError(
+            f"table: {errors[0].message}",
+            hint="Change the rules so that they do not overlap, or choose the hit policy F, P or C.",
+            details={"field": "table", "remarks": [remark.as_dict() for remark in errors]},
+        )
+    return [remark.as_dict() for remark in told.remarks]
+
+
+async def _cases_changed(table: DecisionTable, cases: Sequence[RuleCaseRow]) -> list[Mapping[str, Any]]:
+    """Past cases that would be decided otherwise."""
+    answers = await decide_many(table, [case.inputs for case in cases])
+    changed: list[Mapping[str, Any]] = []
+    for case, answer in zip(cases, answers, strict=True):
+        now: Any = answer.outputs if isinstance(answer, Decided) else f"no answer: {answer}"
+        if now == case.outputs:
+            continue
+        if case.pinned:
+            raise InputError(
+                f"table: the pinned case {case.inputs} must give {case.outputs}, and would give {now}.",
+                hint="Change the table, or unpin the case.",
+                details={"field": "table", "case": case.id},
+            )
+        message = f"{case.inputs} gave {case.outputs} and would give {now}."
+        changed.append(
+            {
+                "kind": "case",
+                "seriousness": Seriousness.NOTE.value,
+                "message": message,
+                "case": dict(case.inputs),
+                "before": case.outputs,
+                "after": now,
+            }
+        )
+    return changed
+
+
+def _summary(rule: DecisionRule, merged: Merged | None) -> str:
+    if merged is None or merged.step is None:
+        return f"The rule {rule.name!r} keeps its table."
+    parts = [
+        f"{_rows(rows)} {done}"
+        for rows, done in ((merged.added, "added"), (merged.changed, "changed"), (merged.removed, "removed"))
+        if rows
+    ]
+    return f"{rule.name!r}: {', '.join(parts) or 'another order or other columns'}."
+
+
+def _rows(rows: Sequence[object]) -> str:
+    return f"{len(rows)} row" if len(rows) == 1 else f"{len(rows)} rows"

@@ -1,0 +1,165 @@
+"""Learning: everything that is done with feedback and what comes of it, in one place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from skillyard.blobs.store import Blobs
+from skillyard.clock import Clock, utc_now
+from skillyard.config.sections import Learning
+from skillyard.db.database import Database
+from skillyard.errors import ConflictError
+from skillyard.history.entries import Why
+from skillyard.history.service import History
+from skillyard.identity.principals import Principal, Scope
+from skillyard.jobs.rows import JobState
+from skillyard.jobs.service import Jobs
+from skillyard.learning.commits import Commits
+from skillyard.learning.committing import Committing, Pupil
+from skillyard.learning.drafts import Applier, Effect
+from skillyard.learning.intake import FEEDBACK, Intake
+from skillyard.learning.knowledge import Knowledge, SkillShelf
+from skillyard.learning.lessons import Lesson, Lessons
+from skillyard.learning.memories import Memories
+from skillyard.learning.models import FeedbackRow
+from skillyard.learning.pipeline import Deciders, LearningWork, wake_waiting
+from skillyard.learning.react_tools import Desk
+from skillyard.learning.recall import Recall
+from skillyard.learning.rules.drafting import RuleDrafting
+from skillyard.learning.rules.rulebook import Rulebook
+from skillyard.learning.skill_wish import SkillCommitter
+from skillyard.learning.sources.service import FeedbackSources
+from skillyard.learning.states import LessonState, ProposalState
+from skillyard.learning.taking import Taking
+from skillyard.llm.budget import Budget
+from skillyard.llm.models import ModelSource
+from skillyard.llm.transcripts import Transcript
+from skillyard.registry.service import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class SkillParts:
+    """How learning reads and changes skills."""
+
+    shelf: SkillShelf
+    applier: Applier
+
+
+class LearningRooms:
+    """One object per job, sharing one store."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: Blobs,
+        history: History,
+        registry: Registry,
+        jobs: Jobs,
+        models: ModelSource,
+        policy: Learning,
+        skills: SkillParts,
+        *,
+        clock: Clock = utc_now,
+    ) -> None:
+        agents = registry.agents
+        self.database = database
+        self.models = models
+        self.policy = policy
+        self.intake = Intake(database, jobs, agents, clock=clock)
+        self.lessons = Lessons(database, blobs, clock=clock)
+        self.memories = Memories(database, history, clock=clock)
+        self.recall = Recall(database, self.memories, clock=clock)
+        self.rules = Rulebook(database, history, clock=clock)
+        self.drafting = RuleDrafting(database)
+        self.commits = Commits(database, history, [self.memories, self.rules, skills.applier], policy, clock=clock)
+        self.committing = Committing(self.commits, self.lessons)
+        self.knowledge = Knowledge(self.memories, self.recall, self.rules, skills.shelf)
+        self.sources = FeedbackSources(database, history, self.intake, clock=clock)
+        self.taking = Taking(database, agents, self.lessons, self.committing, jobs, self._own_desk, clock=clock)
+        self._chronicle = registry.chronicle
+        self._agents = agents
+        self._jobs = jobs
+        self._clock = clock
+        self._skills: SkillCommitter | None = None
+
+    def begin(self, skills: SkillCommitter) -> None:
+        """Let jobs learn, with whoever makes skills."""
+        self._skills = skills
+        deciders = Deciders(models=self.models, desk=self.desk, policy=self.policy)
+        work = LearningWork(self.database, self._agents, self.lessons, self.committing, deciders, clock=self._clock)
+        self._jobs.register(FEEDBACK, work)
+
+    def desk(self, pupil: Pupil, budget: Budget, transcript: Transcript, *, judges: bool = True) -> Desk:
+        """The tools with which a lesson is decided; without `judges`, whoever holds them judges relations."""
+        assert self._skills is not None  # noqa: S101 -- nothing is decided before it has begun
+        return Desk(
+            pupil=pupil,
+            knowledge=self.knowledge,
+            memories=self.memories,
+            rules=self.drafting,
+            skills=self._skills,
+            committing=self.committing,
+            model=self.models.chat if judges else None,
+            budget=budget,
+            transcript=transcript,
+        )
+
+    async def work(self, principal: Principal) -> int:
+        """Have begun with what nobody works on, of one tenant; how much that is."""
+        principal.require_scope(Scope.WRITE)
+        if self.models.configured:
+            await wake_waiting(self.database, self._jobs)
+        row = FeedbackRow
+        states = [JobState.QUEUED.value, JobState.RUNNING.value]
+        query = select(row.id).where(row.tenant_id == principal.tenant_id, row.state.in_(states))
+        async with self.database.read() as session:
+            ids = list(await session.scalars(query.order_by(row.created_at, row.id)))
+        for each in ids:
+            self._jobs.wake(FEEDBACK, each)
+        return len(ids)
+
+    async def approve(self, principal: Principal, proposal_id: str, *, why: Why) -> Sequence[Effect]:
+        """Make a proposed change, and let its lesson know."""
+        proposal = await self.commits.proposal(principal, proposal_id)
+        said = await self._said(principal, proposal.lesson_id)
+        try:
+            effects = await self.commits.approve(principal, proposal_id, why=why, feedback=said)
+        except ConflictError as error:
+            now = await self.commits.proposal(principal, proposal_id)
+            if proposal.lesson_id is not None and now.state is ProposalState.STALE is not proposal.state:
+                await self.lessons.unsettle(proposal.lesson_id)
+                await self.lessons.conclude(proposal.lesson_id, LessonState.NEEDS_REVIEW, reason=error.message)
+            raise
+        if proposal.lesson_id is not None:
+            await self.lessons.conclude(proposal.lesson_id, LessonState.COMMITTED, reason=why.reason, effects=effects)
+        return effects
+
+    async def reject(self, principal: Principal, proposal_id: str, *, why: Why) -> None:
+        """Turn a proposed change down, and let its lesson know."""
+        proposal = await self.commits.reject(principal, proposal_id, why=why)
+        if proposal.lesson_id is not None:
+            await self.lessons.conclude(proposal.lesson_id, LessonState.REJECTED, reason=why.reason)
+
+    async def undo(self, principal: Principal, lesson_id: str, *, why: Why) -> Lesson:
+        """Take back all that a lesson changed, the last change first."""
+        principal.require_scope(Scope.PUBLISH)
+        lesson = await self.lessons.get(principal, lesson_id)
+        for effect in reversed(lesson.effects):
+            if effect.history is not None:
+                entry = await self._chronicle.entry(principal, effect.history)
+                if entry.undone_by is None:
+                    await self._chronicle.undo(principal, effect.history, why=why)
+        await self.lessons.conclude(lesson_id, LessonState.UNDONE, reason=why.reason)
+        return await self.lessons.get(principal, lesson_id)
+
+    def _own_desk(self, pupil: Pupil) -> Desk:
+        """The tools in the hands of a connected agent, which has a budget of its own."""
+        return self.desk(pupil, Budget(), Transcript(), judges=False)
+
+    async def _said(self, principal: Principal, lesson_id: str | None) -> str:
+        if lesson_id is None:
+            return ""
+        lesson = await self.lessons.get(principal, lesson_id)
+        feedback = await self.intake.get(principal, lesson.feedback_id)
+        return f"{feedback.user}: {feedback.content}"

@@ -1,0 +1,1 @@
+"""Lessons that become skills: written, checked, tried out, and published or proposed."""

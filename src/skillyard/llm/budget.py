@@ -1,0 +1,83 @@
+"""What one lesson may cost, and what it has cost."""
+
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from skillyard.errors import BudgetError
+
+MAX_CALLS: Final = 30
+MAX_TOKENS: Final = 200_000
+MAX_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spent:
+    """What was used of a budget."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    milliseconds: int = 0
+
+    def as_dict(self) -> dict[str, int]:
+        return {
+            "calls": self.calls,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "milliseconds": self.milliseconds,
+        }
+
+
+class Budget:
+    """Calls, tokens and time, counted as they are used. Nothing is asked of a model when one of them is used up."""
+
+    def __init__(
+        self,
+        *,
+        calls: int = MAX_CALLS,
+        tokens: int = MAX_TOKENS,
+        seconds: float = MAX_SECONDS,
+        spent: Spent | None = None,
+    ) -> None:
+        self._calls = calls
+        self._tokens = tokens
+        self._seconds = seconds
+        before = spent or Spent()
+        self._used_calls = before.calls
+        self._input = before.input_tokens
+        self._output = before.output_tokens
+        self._began = time.monotonic() - before.milliseconds / 1000
+
+    @property
+    def spent(self) -> Spent:
+        return Spent(
+            calls=self._used_calls,
+            input_tokens=self._input,
+            output_tokens=self._output,
+            milliseconds=round((time.monotonic() - self._began) * 1000),
+        )
+
+    @property
+    def seconds_left(self) -> float:
+        return self._seconds - (time.monotonic() - self._began)
+
+    def require_more(self) -> None:
+        """Refuses where nothing is left."""
+        self._require("calls", self._used_calls, self._calls)
+        self._require("tokens", self._input + self._output, self._tokens)
+        self._require("seconds", self._seconds - self.seconds_left, self._seconds)
+
+    def count(self, usage: dict[str, Any] | None) -> None:
+        """Note one call, with the tokens that its answer says it took."""
+        self._used_calls += 1
+        self._input += int((usage or {}).get("input_tokens") or 0)
+        self._output += int((usage or {}).get("output_tokens") or 0)
+
+    def _require(self, what: str, used: float, allowed: float) -> None:
+        if used >= allowed:
+            raise BudgetError(
+                f"The budget of {allowed:,g} {what} is used up.",
+                hint=f"Allow more with the setting learning.max_{what}, or decide by hand.",
+                details={"field": f"learning.max_{what}", "value": round(used), "limit": allowed},
+            )

@@ -1,0 +1,76 @@
+"""The model that the settings name, made when it is first needed."""
+
+import asyncio
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from skillyard.config.settings import Settings
+from skillyard.errors import NoModelError, UsageError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_SECONDS: Final = 120.0
+"""For one answer."""
+_RETRIES: Final = 3
+"""Of one question that got no answer: too many at once, or nobody there."""
+_NEEDS_KEY: Final = "none"
+"""Sent where the settings have no key: servers on one's own machine take any."""
+
+
+class ModelSource:
+    """Where a chat model comes from; asking for none is an error that says how to set one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    @property
+    def configured(self) -> bool:
+        return self._settings.model is not None
+
+    @property
+    def name(self) -> str:
+        """As the settings have it."""
+        return self._settings.model or ""
+
+    @cached_property
+    def chat(self) -> "BaseChatModel":
+        """The model. One that cannot be made is an error of the settings."""
+        if not self._settings.model:
+            raise NoModelError
+        try:
+            from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- an extra, and slow to import
+        except ImportError as error:
+            raise UsageError(
+                "Models need a part of Skillyard that is not installed.",
+                hint="Install it: pip install 'skillyard[learning]'",
+            ) from error
+        try:
+            return cast("BaseChatModel", init_chat_model(self._settings.model, **self._options()))
+        except (ImportError, ValueError) as error:
+            raise UsageError(
+                f"The model {self._settings.model!r} cannot be used: {error}",
+                hint="Name it as provider:model, such as openai:gpt-5, and install what its provider needs.",
+                details={"field": "model", "value": self._settings.model},
+            ) from error
+
+    async def load(self) -> None:
+        """Have everything ready that talking to the model needs: importing it takes seconds, and others go on."""
+        await asyncio.to_thread(self._load)
+
+    def _load(self) -> None:
+        if self.chat:
+            import_module("skillyard.llm.agents")  # with all that agents are made of
+
+    def _options(self) -> dict[str, Any]:
+        options: dict[str, Any] = {"timeout": _SECONDS, "max_retries": _RETRIES}
+        key = self._settings.model_api_key
+        if self._settings.model_base_url:
+            options["base_url"] = self._settings.model_base_url
+            options["api_key"] = key.get_secret_value() if key else _NEEDS_KEY
+            if ":" not in self.name:
+                options["model_provider"] = "openai"
+        elif key:
+            options["api_key"] = key.get_secret_value()
+        return options
