@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from skillyard.sandbox.capture.markers import has_marker
@@ -60,7 +61,7 @@ def _secrets(commands: Sequence[Simple]) -> Iterator[_Secret]:
     for index, simple in enumerate(commands):
         words = simple.words
         name = _program(words)
-        for word, after in zip(words, [*words[1:], None], strict=True):
+        for word, after in zip_longest(words, words[1:]):
             yield from _of_word(word, after)
             yield from _of_tool(name, word, after)
         if simple.operator == "|" and index + 1 < len(commands) and _asks(commands[index + 1]):

@@ -4,7 +4,7 @@ import ast
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from skillyard.sandbox.capture.browser_secrets import mask_step
@@ -212,7 +212,10 @@ def test_only_so_many_are_known_at_once():
     assert "value-99" not in known.clean("value-99")
 
 
-@given(st.text(max_size=60))
+@given(st.text(max_size=60) | st.text("\\'\"(){}<>|&;!$`# \n-=axp/", max_size=30))
+@example(")")
+@example("> out")
+@example("2>&1 < in | > out")
 def test_nothing_that_is_run_or_printed_breaks_the_masking(text):
     for mask in (mask_shell, mask_python, mask_source):
         mask(text, KnownSecrets().learn)
