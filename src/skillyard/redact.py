@@ -24,6 +24,11 @@ def redact(text: str) -> str:
     return text
 
 
+def storable(text: str) -> str:
+    """Text that every database and every client can read: without zero bytes and halves of characters."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
 _MARK: Final = b"***"
 _ENCODED_FROM: Final = 4
 """Shorter values are redacted as they are, but not in other forms: those would be found where no secret is."""

@@ -20,8 +20,7 @@ from skillyard.learning.feedback import Feedback, FeedbackSpec, feedback_of
 from skillyard.learning.ids import new_id
 from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.states import LessonState, Stage
-from skillyard.llm.texts import storable
-from skillyard.redact import redact
+from skillyard.redact import redact, storable
 
 FEEDBACK: Final = "feedback"
 """The kind of the jobs."""

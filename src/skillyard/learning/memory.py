@@ -9,7 +9,7 @@ from skillyard.errors import InputError
 from skillyard.history.entries import Subject
 from skillyard.identity.principals import tenant_audience
 from skillyard.learning.models import MemoryRow
-from skillyard.llm.texts import storable
+from skillyard.redact import storable
 
 MAX_TEXT: Final = 8_000
 _LABEL: Final = 80

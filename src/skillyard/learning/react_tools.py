@@ -51,8 +51,6 @@ class Desk:
     budget: Budget
     transcript: Transcript
     result: Committed | Proposed | None = None
-    found: dict[str, Known] = field(default_factory=dict[str, Known])
-    """The skills that searching showed."""
     relations: dict[str, Related] = field(default_factory=dict[str, Related])
     pen: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever commits: a model may call several tools at once, and the first commit is the only one."""
@@ -61,7 +59,6 @@ class Desk:
         """Find memories, decision rules and skills that are like the lesson. Always do this first."""
         kinds = tuple(Target) if knowledge_type == _ALL else (Target(knowledge_type),)
         found = await self.knowledge.search(self.pupil.principal, self.pupil.lesson.agent_id, query, kinds)
-        self.found |= {known.name: known for known in found if known.target is Target.SKILL}
         return _json({"found": [known.as_dict() for known in found]})
 
     async def get_knowledge_detail(self, knowledge_type: Kind, knowledge_id: str) -> str:

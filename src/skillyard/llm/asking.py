@@ -10,8 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from skillyard.errors import ModelError
 from skillyard.llm.budget import Budget
-from skillyard.llm.texts import storable, storable_json
+from skillyard.llm.texts import storable_json
 from skillyard.llm.transcripts import Transcript
+from skillyard.redact import storable
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -1,15 +1,12 @@
-"""Text from models and people, as every database and every transcript can hold it."""
+"""What models say in JSON, as every database and every transcript can hold it."""
 
 from typing import Any, cast
 
-
-def storable(text: str) -> str:
-    """The text without NUL, and without halves of characters, which have no UTF-8."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+from skillyard.redact import storable
 
 
 def storable_json(value: Any) -> Any:  # noqa: ANN401 -- any JSON
-    """The same with every text of a JSON value."""
+    """A JSON value with every text of it storable."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):

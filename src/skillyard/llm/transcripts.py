@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from skillyard.llm.texts import storable
-from skillyard.redact import Secrets, redact
+from skillyard.redact import Secrets, redact, storable
 
 MAX_TEXT: Final = 20_000
 """Characters that are kept of one message."""

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from skillyard.errors import InputError, LimitError
-from skillyard.redact import redact
-from skillyard.sandbox.executions import storable
+from skillyard.redact import redact, storable
 
 MAX_KEY: Final = 256
 MAX_TEXT: Final = 64 * 1024

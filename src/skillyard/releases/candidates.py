@@ -13,6 +13,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
+from skillyard.redact import storable
 from skillyard.releases.candidate_ledger import CandidateLedger
 from skillyard.releases.candidate_spec import CandidateSpec, clean_json, clean_text
 from skillyard.releases.ids import new_id
@@ -24,7 +25,7 @@ from skillyard.releases.payloads import Payload
 from skillyard.releases.rendered import Rendering
 from skillyard.releases.store import candidates_of, own_candidate, own_executions, require_page
 from skillyard.releases.values import Candidate, Page, Status, value_of
-from skillyard.sandbox.executions import ExecType, Execution, storable
+from skillyard.sandbox.executions import ExecType, Execution
 
 _BROWSER: Final = frozenset({ExecType.BROWSER, ExecType.BROWSER_BATCH})
 

@@ -7,12 +7,13 @@ from typing import Any, Final, TypeVar, cast
 
 from skillyard.errors import InputError, SkillyardError
 from skillyard.identity.principals import Principal
+from skillyard.redact import storable
 from skillyard.sandbox.browser_steps import BrowserStep, parse_step
 from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.capture.browser_secrets import mask_step
 from skillyard.sandbox.capture.known_secrets import KnownSecrets
 from skillyard.sandbox.capture.markers import marker
-from skillyard.sandbox.executions import ExecType, Run, require_code, storable
+from skillyard.sandbox.executions import ExecType, Run, require_code
 from skillyard.sandbox.running import Held
 from skillyard.sandbox.runs import Done, Recorder, Wish, draft_of
 from skillyard.sandbox.session import BrowserOutcome, Ending

@@ -13,7 +13,7 @@ from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import InputError, NotFoundError
-from skillyard.redact import redact
+from skillyard.redact import redact, storable
 from skillyard.sandbox.capture.secret_texts import mask_output
 from skillyard.sandbox.executions import (
     PENDING,
@@ -24,7 +24,6 @@ from skillyard.sandbox.executions import (
     Said,
     execution_of,
     kept,
-    storable,
     tag_list,
     tidy_tags,
 )

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from skillyard.errors import LimitError
-from skillyard.redact import redact
+from skillyard.redact import redact, storable
 from skillyard.sandbox.models import ExecutionNoteRow, ExecutionRow
 
 MAX_CODE: Final = 1024 * 1024
@@ -171,11 +171,6 @@ def kept(text: str) -> str:
     half = MAX_KEPT // 2
     left_out = len(clean) - 2 * half
     return f"{clean[:half]}\n[… {left_out:,} characters are left out here …]\n{clean[-half:]}"
-
-
-def storable(text: str) -> str:
-    """Text that every database and every client can read: without zero bytes and halves of characters."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def require_code(code: str, field_name: str) -> None:

@@ -17,11 +17,11 @@ from skillyard.errors import (
 )
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.standing import ACTING
-from skillyard.redact import Secrets
+from skillyard.redact import Secrets, storable
 from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.capture.records import cleaned
 from skillyard.sandbox.execution_log import ExecutionLog
-from skillyard.sandbox.executions import ExecType, Execution, Run, Said, require_code, storable
+from skillyard.sandbox.executions import ExecType, Execution, Run, Said, require_code
 from skillyard.sandbox.running import Held, Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.service import Sandboxes

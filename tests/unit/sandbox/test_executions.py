@@ -3,8 +3,9 @@ from datetime import UTC, datetime
 import pytest
 
 from skillyard.errors import InputError
+from skillyard.redact import storable
 from skillyard.sandbox.cursors import cursor_of, read_cursor
-from skillyard.sandbox.executions import MAX_KEPT, kept, storable, tag_list, tags_in, tidy_tags
+from skillyard.sandbox.executions import MAX_KEPT, kept, tag_list, tags_in, tidy_tags
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.profiles import PROFILES, limits_of, profile_named
 
