@@ -2,6 +2,7 @@
 
 import json
 import os
+from secrets import token_urlsafe as random_text
 
 import pytest
 
@@ -69,6 +70,8 @@ def test_a_form_filled_in_three_times_is_one_skill_that_finds_its_fields_again(c
 @pytest.mark.parametrize("chromium", ["/nonexistent", "/bin/false"], ids=["there is none", "it does not start"])
 def test_without_a_browser_it_is_done_with_shell_commands(capsys, tmp_path, monkeypatch, chromium):
     monkeypatch.setenv("SKILLYARD_CHROMIUM", chromium)
+    # Some of the passwords that are made up look like an option.
+    monkeypatch.setattr("secrets.token_urlsafe", lambda size: f"-_{random_text(size)}")
     story = told(capsys)
     if "unavailable" in story and os.environ.get("CI") != "true":
         pytest.skip(story["unavailable"]["message"])

@@ -12,7 +12,7 @@ from skillyard.sandbox.shell_words import Simple, UnreadableError, Word, read_sh
 
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][\w.-]*)=")
 _OPTION: Final = re.compile(r"(--?[A-Za-z][\w-]*)(=?)")
-_WITH_PASSWORD: Final = {
+WITH_PASSWORD: Final = {
     **dict.fromkeys(("sshpass", "smbclient", "docker", "podman", "htpasswd", "mongo", "mongosh", "mongodump"), "-p"),
     **dict.fromkeys(("zip", "unzip", "mosquitto_pub", "mosquitto_sub"), "-P"),
     **dict.fromkeys(("ldapsearch", "ldapadd", "ldapmodify"), "-w"),
@@ -22,7 +22,7 @@ _WITH_PASSWORD: Final = {
     **dict.fromkeys(("openssl",), "-k"),
     **dict.fromkeys(("7z", "7za", "mysql", "mysqldump", "mysqladmin", "mariadb"), "-p"),
 }
-"""The flag that a password follows."""
+"""Programs, and the flag that a password follows."""
 _ATTACHED: Final = frozenset({"7z", "7za", "mysql", "mysqldump", "mysqladmin", "mariadb"})
 """Tools that take it only without a blank between."""
 _WITH_USER: Final = {
@@ -35,6 +35,9 @@ _ASKING: Final = re.compile(r"sudo|passwd|chpasswd|sshpass|cryptsetup|gpg|docker
 """Programs that read a password from what is written to them."""
 _ASKING_FLAGS: Final = re.compile(r"-S|--password-stdin|--passphrase-fd|--with-token|--token-stdin|--pinentry-mode")
 _QUOTES: Final = frozenset("\"'")
+_NEXT_LONG: Final = re.compile(r"--(?:[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:=.*)?)?|-[A-Za-z]", re.DOTALL)
+_NEXT_SHORT: Final = re.compile(r"--?[a-z][a-z0-9]*(?:-[a-z0-9]+)*(?:=.*)?|-[A-Z]", re.DOTALL)
+"""What may follow an option that was given no value; passwords, too, may begin with a hyphen."""
 _ALWAYS_ASKING: Final = frozenset({"passwd", "chpasswd"})
 
 
@@ -55,6 +58,23 @@ def mask_shell(command: str, learn: Learn) -> str:
         if not has_marker(command[secret.start : secret.end]):
             command = command[: secret.start] + learn(secret.value, secret.name) + command[secret.end :]
     return mask_source(command, learn)
+
+
+def mask_arguments(texts: Sequence[str], learn: Learn) -> list[str]:
+    """The words of a command that no shell reads, with markers in place of its secrets."""
+    words: list[Word] = []
+    at = 0
+    for text in texts:
+        words.append(Word(text=text, start=at, end=at + len(text), places=tuple(range(at, at + len(text)))))
+        at += len(text)
+    masked = list(texts)
+    for secret in sorted(set(_secrets([Simple(words=words)])), reverse=True):
+        index = next(index for index, word in enumerate(words) if word.start <= secret.start < word.end)
+        text, start = masked[index], words[index].start
+        if not has_marker(text):
+            name = learn(secret.value, secret.name)
+            masked[index] = text[: secret.start - start] + name + text[secret.end - start :]
+    return masked
 
 
 def _secrets(commands: Sequence[Simple]) -> Iterator[_Secret]:
@@ -84,14 +104,18 @@ def _of_word(word: Word, after: Word | None) -> Iterator[_Secret]:
     elif option and option.end() == len(word.text) and is_secret_name(option[1]) and len(option[1]) > len("-x"):
         if option[2]:
             return
-        if after is not None and not after.text.startswith("-"):
+        if after is not None and not _is_option(after, like=option[1]):
             yield from _whole(after, secret_called(option[1].lstrip("-")))
     elif option and option[2] and is_secret_name(option[1]):
         yield from _part(word, option.end(), secret_called(option[1].lstrip("-")))
 
 
+def _is_option(word: Word, *, like: str) -> bool:
+    return (_NEXT_LONG if like.startswith("--") else _NEXT_SHORT).fullmatch(word.text) is not None
+
+
 def _of_tool(program: str, word: Word, after: Word | None) -> Iterator[_Secret]:
-    flag = _WITH_PASSWORD.get(program)
+    flag = WITH_PASSWORD.get(program)
     if flag and word.text.startswith(flag) and not word.text.startswith("--"):
         if len(word.text) > len(flag):
             yield from _part(word, len(flag), "password")

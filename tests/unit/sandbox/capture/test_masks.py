@@ -1,10 +1,12 @@
 """Secrets in code, commands and texts: recognised, and nothing else touched."""
 
 import ast
+import re
+import shlex
 import time
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from skillyard.sandbox.capture.browser_secrets import mask_step
@@ -101,6 +103,16 @@ def test_a_command_without_a_secret_stays_as_it_is(command):
         "connect('host=h password=SECRET')",
         "os.system('mysql -pSECRET db; echo pass')",
         "subprocess.run('tool --token SECRET', shell=True)",
+        "subprocess.run(['tool', '--user', 'a', '--password', 'SECRET', '--verbose'])",
+        "subprocess.run(['tool', '--password=SECRET'])",
+        "subprocess.run(['mysql', '-pSECRET', 'db'])",
+        "command = ('sshpass', '-p', 'SECRET', 'ssh', host); password_less = 1",
+        "os.system('tool --password ' + 'SECRET')",
+        "os.system('tool --user ' + name + ' --password=' + 'SECRET')",
+        "p = 'SECRET'\nos.system(f'tool --password {p}')",
+        "p = 'SECRET'\nsubprocess.run(['tool', '--password', p])",
+        "p = 'SECRET'\nserver.login('me', p)",
+        "p = 'SECRET'\nrequests.post(url, json={'password': p})",
     ],
 )
 def test_a_secret_in_code_is_masked_and_the_code_is_still_code(code):
@@ -110,6 +122,40 @@ def test_a_secret_in_code_is_masked_and_the_code_is_still_code(code):
     assert "{{secret:" in masked
     ast.parse(masked)
     assert SECRET not in known.clean(f"it was {SECRET}")
+
+
+@pytest.mark.parametrize("command", ["tool --password -SECRET --verbose", "tool -password -_SECRET -verbose"])
+def test_a_password_may_begin_with_a_hyphen(command):
+    masked = mask_shell(command.replace("SECRET", SECRET), KnownSecrets().learn)
+    assert masked == re.sub("-_?SECRET", "{{secret:password}}", command)
+    listed = repr(command.replace("SECRET", SECRET).split())
+    assert mask_python(f"run({listed})", KnownSecrets().learn) == f"run({masked.split()!r})"
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "sh order.sh --user a --password {} --customer b",
+        "tool --password={}",
+        "export DB_PASSWORD={}; run",
+        "sshpass -p {} ssh host",
+        "curl -u admin:{} http://h/",
+        "mysql -uroot -p{} db",
+        "echo {} | sudo -S ls",
+        "sudo -S ls <<< {}",
+    ],
+)
+@given(password=st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=10, max_size=20))
+@example(password="-_hyphens-come-first")
+@example(password="'\"quotes\"' $too `many`")
+def test_whatever_the_characters_of_a_password_it_is_masked(way, password):
+    assume(not re.fullmatch(r"[-*.x]+|\$.*|`.*`|%\w+%|\{[\w.]+\}|--?[a-zA-Z][a-z0-9-]*(=.*)?", password))
+    assume("{{secret" not in password)
+    known = KnownSecrets()
+    quoted = shlex.quote(password)
+    masked = known.clean(mask_shell(way.format(quoted), known.learn))
+    assert password not in masked
+    assert quoted not in masked
 
 
 @pytest.mark.parametrize(
@@ -122,6 +168,10 @@ def test_a_secret_in_code_is_masked_and_the_code_is_still_code(code):
         "headers = {'Authorization': f'Bearer {token}'}",
         "rows = sorted(rows, key='name')",
         "print('the password is wrong')",
+        "subprocess.run(['tool', '--password', os.environ['PASSWORD']])",
+        "subprocess.run(['tool', '--password', '--verbose'])",
+        "columns = ['name', 'password', 'email']",
+        "print(f'password {attempt}')",
         "x = 1",
     ],
 )
