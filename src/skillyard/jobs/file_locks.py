@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from skillyard.jobs.locks import Lost
+from skillyard.jobs.locks import Lost, taken_whole
 
 
 class FileLocks:
@@ -17,11 +17,7 @@ class FileLocks:
         self._held: dict[str, int] = {}
 
     async def take(self, name: str, lost: Lost) -> bool:  # noqa: ARG002 -- they are not lost
-        descriptor = await asyncio.to_thread(self._take, name)
-        if descriptor is None:
-            return False
-        self._held[name] = descriptor
-        return True
+        return await taken_whole(self, name, self._taken(name))
 
     async def give_back(self, name: str) -> None:
         descriptor = self._held.pop(name, None)
@@ -31,6 +27,13 @@ class FileLocks:
     async def close(self) -> None:
         for name in list(self._held):
             await self.give_back(name)
+
+    async def _taken(self, name: str) -> bool:
+        descriptor = await asyncio.to_thread(self._take, name)
+        if descriptor is None:
+            return False
+        self._held[name] = descriptor
+        return True
 
     def _take(self, name: str) -> int | None:
         path = self._path(name)

@@ -1,8 +1,9 @@
 """Locks between processes, which end with whoever holds them: on files, or in PostgreSQL where that is the database."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import URL
 
@@ -23,6 +24,18 @@ class Locks(Protocol):
     async def close(self) -> None:
         """Give everything back."""
         ...
+
+
+async def taken_whole(locks: Locks, name: str, taking: Coroutine[Any, Any, bool]) -> bool:
+    """Take a lock to the end, though whoever wants it is cancelled: it would be held by nobody, for good."""
+    task = asyncio.ensure_future(taking)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        if not task.cancelled() and not task.exception() and task.result():
+            await locks.give_back(name)
+        raise
 
 
 def open_locks(url: URL) -> Locks:

@@ -10,7 +10,7 @@ from psycopg.sql import SQL
 from sqlalchemy import URL
 
 from skillyard.errors import UnavailableError
-from skillyard.jobs.locks import Lost
+from skillyard.jobs.locks import Lost, taken_whole
 
 _TAKE: Final = SQL("SELECT pg_try_advisory_lock(%s)")
 _GIVE_BACK: Final = SQL("SELECT pg_advisory_unlock(%s)")
@@ -31,14 +31,7 @@ class PostgresLocks:
         self._watching: asyncio.Task[None] | None = None
 
     async def take(self, name: str, lost: Lost) -> bool:
-        async with self._turn:
-            # The same connection would get the same lock again.
-            if name in self._held or not await self._ask(_TAKE, name):
-                return False
-            self._held[name] = lost
-            if self._watching is None:
-                self._watching = asyncio.create_task(self._watch())
-            return True
+        return await taken_whole(self, name, self._taken(name, lost))
 
     async def give_back(self, name: str) -> None:
         async with self._turn:
@@ -57,6 +50,16 @@ class PostgresLocks:
             if self._connection is not None:
                 await self._connection.close()
                 self._connection = None
+
+    async def _taken(self, name: str, lost: Lost) -> bool:
+        async with self._turn:
+            # The same connection would get the same lock again.
+            if name in self._held or not await self._ask(_TAKE, name):
+                return False
+            self._held[name] = lost
+            if self._watching is None:
+                self._watching = asyncio.create_task(self._watch())
+            return True
 
     async def _ask(self, question: SQL, name: str) -> bool:
         try:

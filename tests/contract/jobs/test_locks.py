@@ -59,6 +59,17 @@ async def test_a_lock_that_is_not_held_is_given_back_without_harm(two):
     assert not await there.take("a", nothing)
 
 
+@pytest.mark.parametrize("turns", [1, 2, 5])
+async def test_a_lock_that_is_taken_for_someone_who_is_cancelled_meanwhile_is_given_back(two, turns):
+    here, there = two
+    taking = asyncio.ensure_future(here.take("a", nothing))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    taking.cancel()
+    await asyncio.gather(taking, return_exceptions=True)
+    assert await there.take("a", nothing)
+
+
 async def test_many_who_want_one_lock_never_have_it_together(two):
     holders = 0
 
