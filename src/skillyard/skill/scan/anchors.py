@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ class Anchors:
         for literal, needing in sorted(by_literal.items()):
             offset = rarest(literal)
             by_byte[literal[offset]].append(_Anchor(literal, offset, tuple(needing)))
-        self._searches = [(re.compile(_seed(anchors)), anchors) for anchors in by_byte.values()]
+        self._searches = [(re.compile(_seed(anchors)), _by_next_byte(anchors)) for anchors in by_byte.values()]
 
     def candidates(self, lower: bytes) -> Iterator[tuple[int, Pattern]]:
         """Where each pattern may match, in the order of the text."""
@@ -45,14 +45,24 @@ class Anchors:
             yield start, pattern
 
 
-def _found(lower: bytes, seed: re.Pattern[bytes], anchors: list[_Anchor]) -> Iterator[tuple[int, int, Pattern]]:
+def _found(
+    lower: bytes, seed: re.Pattern[bytes], anchors: Mapping[bytes, list[_Anchor]]
+) -> Iterator[tuple[int, int, Pattern]]:
     """Where a rare byte stands in a literal, where that starts, and what needs it."""
+    whatever_follows = anchors[b""]
     for match in seed.finditer(lower):
-        for literal, offset, patterns in anchors:
-            start = match.start() - offset
+        at = match.start()
+        for literal, offset, patterns in anchors.get(lower[at + 1 : at + 2], whatever_follows):
+            start = at - offset
             if start >= 0 and lower.startswith(literal, start):
                 for pattern in patterns:
-                    yield match.start(), start, pattern
+                    yield at, start, pattern
+
+
+def _by_next_byte(anchors: list[_Anchor]) -> dict[bytes, list[_Anchor]]:
+    """The literals to try by the byte behind their rarest one; under no byte, those that end with it."""
+    nexts = {anchor: anchor.literal[anchor.offset + 1 : anchor.offset + 2] for anchor in anchors}
+    return {byte: [anchor for anchor in anchors if nexts[anchor] in {b"", byte}] for byte in {b"", *nexts.values()}}
 
 
 def rarest(literal: bytes) -> int:
