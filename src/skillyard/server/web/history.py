@@ -1,0 +1,45 @@
+"""The history: what happened, who did it and why; each change with what it did to the files, and undone from here."""
+
+from typing import Annotated, Final
+
+from fastapi import Query, Response
+
+from skillyard.history.entries import Why
+from skillyard.server.api.caller import Caller, TheYard
+from skillyard.server.api.history import LARGEST, Number, get_entry, list_history
+from skillyard.server.web.draft_changes import state_change
+from skillyard.server.web.forms import Posted
+from skillyard.server.web.page import Page, PageRouter, go_to
+
+_MAX_REASON: Final = 1_000
+
+router = PageRouter()
+
+
+@router.page("/history")
+async def history(
+    yard: TheYard,
+    caller: Caller,
+    skill: Annotated[str, Query(max_length=400)] = "",
+    actor: Annotated[str, Query(max_length=64)] = "",
+    before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None,
+) -> Page:
+    """What happened to what the caller may see, the newest first."""
+    page = await list_history(yard, caller, skill=skill or None, actor=actor or None, before=before)
+    return Page(
+        "history.html",
+        {"chosen": {"skill": skill, "actor": actor}, "entries": page.data, "next_cursor": page.next_cursor},
+    )
+
+
+@router.page("/history/{number}")
+async def entry(number: Number, yard: TheYard, caller: Caller, view: Annotated[str, Query(max_length=16)] = "") -> Page:
+    found = await get_entry(number, yard, caller)
+    return Page("entry.html", {"entry": found.data}, extra={"view": view, "change": await state_change(found.data)})
+
+
+@router.post("/history/{number}/undo", response_model=None)
+async def undo(number: Number, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    """Take a change back; that is a change, too."""
+    made = await yard.registry.chronicle.undo(caller, number, why=Why(reason=form.text("reason")[:_MAX_REASON]))
+    return go_to(f"/history/{made.number}", done="undone")

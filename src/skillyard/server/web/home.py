@@ -1,0 +1,52 @@
+"""The first page: what is new, what waits for somebody, and how to begin."""
+
+from typing import Any, Final
+
+from fastapi import Request
+
+from skillyard.app.sample import has_sample
+from skillyard.app.yard import Yard
+from skillyard.identity.people import SYSTEM
+from skillyard.identity.principals import Principal
+from skillyard.registry.summaries import visible_summaries
+from skillyard.server.api.caller import Caller, TheYard
+from skillyard.server.api.history_schemas import EntrySchema
+from skillyard.server.web.attention import attention_of
+from skillyard.server.web.page import Page, PageRouter
+from skillyard.server.web.set_up import guide_of
+
+router = PageRouter()
+_RECENT: Final = 12
+_PLACES: Final = ("skills", "graph", "releases", "learning", "sandboxes", "history", "settings")
+
+
+@router.page("/home")
+async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
+    recent = await yard.registry.chronicle.entries(caller, limit=_RECENT)
+    summaries = await visible_summaries(yard.database, caller)
+    is_empty = all(each.namespace == SYSTEM for each in summaries)
+    return Page(
+        "home.html",
+        {
+            "counts": {"skills": len(summaries)},
+            "attention": await attention_of(yard, caller),
+            "recent": [EntrySchema.of(entry, undoable=False) for entry in recent.entries],
+            "guide": await _guide(request, yard, caller, is_empty=is_empty),
+        },
+    )
+
+
+@router.get("/palette", response_model=None)
+async def palette(yard: TheYard, caller: Caller, q: str = "") -> Page:
+    """What the palette offers while someone types."""
+    found = (await yard.search.search(caller, q, limit=8)).best if q.strip() else ()
+    skills = [{"full_name": each.skill.full_name, "description": each.skill.description} for each in found]
+    return Page("palette.html", {"skills": skills, "places": _PLACES, "q": q})
+
+
+async def _guide(request: Request, yard: Yard, caller: Principal, *, is_empty: bool) -> dict[str, Any] | None:
+    """How to begin, for the person at this machine, as long as nothing here is theirs."""
+    own_home = request.app.state.home
+    if own_home is None or not (is_empty or has_sample(own_home)):
+        return None
+    return await guide_of(yard, caller, own_home, request.app.state.library)

@@ -1,0 +1,96 @@
+"""Markdown as HTML that can do nothing: no HTML of its own, no scripts, and nothing loaded from elsewhere."""
+
+# ruff: noqa: ARG001 -- the renderer gives all of this to every rule
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+MAX_LENGTH: Final = 512 * 1024
+"""Longer texts are shown as they were written."""
+_FILES: Final = "files"
+_ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_DEEPEST: Final = 6
+
+
+def to_html(text: str, *, files: str = "") -> str:
+    """The text as HTML; links to files of its own lead to where `files` are served."""
+    if len(text) > MAX_LENGTH:
+        return f'<pre tabindex="0">{escapeHtml(text)}</pre>'
+    return _parser().render(text, {_FILES: files})
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    for name, rule in (
+        ("image", _image),
+        ("link_open", _link),
+        ("heading_open", _heading),
+        ("heading_close", _heading),
+        ("table_open", _table),
+        ("table_close", _table),
+        ("th_open", _cell),
+        ("td_open", _cell),
+        ("fence", _code),
+        ("code_block", _code),
+    ):
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+def _image(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """A picture of the skill; one from elsewhere is only linked, for loading it would tell others of the reader."""
+    token = tokens[at]
+    source, text = str(token.attrGet("src") or ""), token.content
+    if _ELSEWHERE.match(source):
+        return f'<a href="{escapeHtml(source)}" rel="noreferrer noopener nofollow">{escapeHtml(text or source)}</a>'
+    return f'<img src="{escapeHtml(_own(source, env, raw=True))}" alt="{escapeHtml(text)}" loading="lazy">'
+
+
+def _link(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    token = tokens[at]
+    target = str(token.attrGet("href") or "")
+    if _ELSEWHERE.match(target):
+        token.attrSet("rel", "noreferrer noopener nofollow")
+    else:
+        token.attrSet("href", _own(target, env, raw=False))
+    return renderer.renderToken(tokens, at, options, env)
+
+
+def _own(target: str, env: EnvType, *, raw: bool) -> str:
+    files: Any = env.get(_FILES)
+    if not files or not target or target.startswith(("#", "/")):
+        return target
+    path, mark, place = target.partition("#")
+    return f"{files}/{path.removeprefix('./')}{'?raw=1' if raw else ''}{mark}{place}"
+
+
+def _heading(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """One level down: the page has a first heading of its own."""
+    token = tokens[at]
+    level = min(int(token.tag[1:]) + 1, _DEEPEST)
+    return f"</h{level}>\n" if token.nesting < 0 else f"<h{level}>"
+
+
+def _table(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """Tables that are too wide are moved by themselves, not with the page."""
+    return "</table></div>\n" if tokens[at].nesting < 0 else '<div class="wide" tabindex="0"><table>\n'
+
+
+def _cell(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    """A cell; styles within a page are not allowed, so where its text stands is said by a class."""
+    token = tokens[at]
+    side = str(token.attrGet("style") or "").partition("text-align:")[2]
+    return f'<{token.tag} class="{side}">' if side in {"right", "center"} else f"<{token.tag}>"
+
+
+def _code(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
+    return f'<pre tabindex="0"><code>{escapeHtml(tokens[at].content)}</code></pre>\n'

@@ -1,0 +1,111 @@
+"""A page: what it shows, as HTML for people and as JSON for programs, and where it is registered."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+from fastapi.params import Depends
+from fastapi.responses import RedirectResponse
+from pydantic_core import to_jsonable_python
+from starlette.types import Receive, Scope, Send
+
+from skillyard.server.asgi import header
+from skillyard.server.cache import accepts_gzip
+from skillyard.server.web.reader import Reader
+from skillyard.server.web.rendering import render
+
+TWIN: Final = ".json"
+_GZIP_FROM: Final = 1024
+_APART_FROM: Final = 64 * 1024
+"""Pages of this size are compressed beside the event loop."""
+_CONTENT_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Cache-Control": "private, no-cache",
+    "Content-Security-Policy": _CONTENT_POLICY,
+    # With no-referrer, browsers would hide the origin of our own forms from us.
+    "Referrer-Policy": "same-origin",
+    "Vary": "Cookie, Authorization, Accept-Language, Accept-Encoding",
+}
+_Handler = TypeVar("_Handler", bound=Callable[..., Any])
+
+
+class Page(Response):
+    """An answer that is made when it is sent: as a page or as JSON.
+
+    `data` is what the page shows, and all that its twin is; `extra` is only for the template. What is shown `once` no
+    browser keeps.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        data: Mapping[str, Any],
+        *,
+        extra: Mapping[str, Any] | None = None,
+        status: int = 200,
+        once: bool = False,
+    ) -> None:
+        super().__init__(status_code=status)
+        self.template = template
+        self.data = data
+        self.extra = extra or {}
+        self.once = once
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"].endswith(TWIN):
+            answer = Response(self._json(), self.status_code, media_type="application/json")
+            answer.headers["Cache-Control"] = _HEADERS["Cache-Control"]
+        else:
+            reader = Reader(request=Request(scope))
+            text = render(self.template, reader, {**self.data, **self.extra})
+            answer = Response(text.encode("utf-8", "replace"), self.status_code, _HEADERS, "text/html")
+            reader.remember(answer)
+        if self.once:
+            answer.headers["Cache-Control"] = "no-store"
+        await _compress(answer, scope)
+        await answer(scope, receive, send)
+
+    def _json(self) -> bytes:
+        data = to_jsonable_python(self.data, fallback=str)
+        return json.dumps({"success": True, "data": data}, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class PageRouter(APIRouter):
+    """Routes of pages, each with its twin: `/skills` and `/skills.json`."""
+
+    def __init__(self) -> None:
+        super().__init__(include_in_schema=False)
+
+    def page(self, path: str, *, dependencies: Sequence[Depends] = ()) -> Callable[[_Handler], _Handler]:
+        def register(handler: _Handler) -> _Handler:
+            # The twin first: what follows a slash in the page's path may hold a dot.
+            for each in (f"{path}{TWIN}", path):
+                self.get(each, response_model=None, dependencies=dependencies)(handler)
+            return handler
+
+        return register
+
+
+def go_to(path: str, /, *, done: str = "", **query: str) -> RedirectResponse:
+    """Send the browser on after a form; `done` is the key of the text that says what was done."""
+    given = {**query, **({"done": done} if done else {})}
+    return RedirectResponse(f"{path}?{urlencode(given)}" if given else path, status_code=303)
+
+
+async def _compress(answer: Response, scope: Scope) -> None:
+    body = bytes(answer.body)
+    if len(body) < _GZIP_FROM or not accepts_gzip(header(scope, b"accept-encoding") or b""):
+        return
+    if len(body) >= _APART_FROM:
+        answer.body = await asyncio.to_thread(gzip.compress, body, 5, mtime=0)
+    else:
+        answer.body = gzip.compress(body, 5, mtime=0)
+    answer.headers["Content-Encoding"] = "gzip"
+    answer.headers["Content-Length"] = str(len(answer.body))

@@ -1,0 +1,119 @@
+"""Templates into HTML. What is shown is escaped unless it was made here."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from markupsafe import Markup
+
+import skillyard
+from skillyard.clock import utc_now
+from skillyard.server.web.diffs import side_rows, unified_rows
+from skillyard.server.web.figures import duration, figure, percent
+from skillyard.server.web.links import skill_path
+from skillyard.server.web.markdown import to_html
+from skillyard.server.web.moments import ago, parsed
+from skillyard.server.web.reader import FORM_FIELD, Reader, Theme
+from skillyard.server.web.static_files import asset_url
+from skillyard.server.web.texts import LANGUAGES, Texts
+
+_FOLDER: Final = Path(__file__).parent / "templates"
+_UNITS: Final = ("B", "KiB", "MiB", "GiB")
+_STEP: Final = 1024
+
+
+def render(template: str, reader: Reader, data: Mapping[str, Any]) -> str:
+    """A page for a reader. A script that wants but a part of it picks that out itself."""
+    request = reader.request
+    names: dict[str, Any] = {
+        **data,
+        "t": reader.texts,
+        "reader": reader,
+        "person": reader.principal,
+        "path": request.url.path,
+        "query": request.query_params,
+        "done": request.query_params.get("done", ""),
+    }
+    return _environment().get_template(template).render(names)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.globals.update(  # pyright: ignore[reportUnknownMemberType] -- jinja does not say of what
+        asset=asset_url,
+        yard_version=skillyard.__version__,
+        languages=LANGUAGES,
+        themes=list(Theme),
+        form_token=_form_token,
+        skill_path=skill_path,
+    )
+    environment.filters.update(  # pyright: ignore[reportUnknownMemberType] -- as above
+        ago=_ago,
+        size=_size,
+        markdown=_markdown,
+        count=_count,
+        as_json=_as_json,
+        percent=percent,
+        duration=duration,
+        figure=figure,
+        unified_rows=unified_rows,
+        side_rows=side_rows,
+    )
+    return environment
+
+
+@pass_context
+def _form_token(context: Context) -> Markup:
+    """The hidden field that every form of ours has."""
+    reader: Reader = context["reader"]
+    return Markup('<input type="hidden" name="{}" value="{}">').format(FORM_FIELD, reader.form_token)
+
+
+@pass_context
+def _ago(context: Context, moment: datetime | str | None) -> Markup:
+    """How long ago something was, and when exactly."""
+    texts: Texts = context["t"]
+    when = parsed(moment)
+    if when is None:
+        return Markup("&ndash;")
+    exact = when.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(
+        when.isoformat(), exact, ago(when, utc_now(), texts)
+    )
+
+
+def _size(count: int) -> str:
+    """A number of bytes, as people say it."""
+    number = float(count)
+    for unit in _UNITS:
+        if number < _STEP or unit == _UNITS[-1]:
+            return f"{number:.0f} {unit}" if unit == "B" else f"{number:.1f} {unit}"
+        number /= _STEP
+    raise AssertionError
+
+
+def _markdown(text: str, files: str = "") -> Markup:
+    """Markdown as HTML; links to files of its own lead to where `files` are served."""
+    return Markup(to_html(text, files=files))  # noqa: S704 -- made so that it can do nothing
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
+
+
+def _as_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON that people read, in whichever script it is written."""
+    return json.dumps(value, ensure_ascii=False, indent=indent, default=str)

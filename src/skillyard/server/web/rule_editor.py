@@ -1,0 +1,99 @@
+"""The editor of decision tables: what it shows of a table, and what came of looking one over."""
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from skillyard.errors import InputError, SkillyardError
+from skillyard.learning.rules.checks import report
+from skillyard.learning.rules.dmn_read import read_dmn
+from skillyard.learning.rules.table import HitPolicy, parse_table, table_document
+from skillyard.learning.rules.values import ValueType
+from skillyard.server.web.forms import Form, Upload
+from skillyard.server.web.rule_form import EnteredTable, entered_in, entered_of
+from skillyard.server.web.rule_rows import gaps_of, marks_of
+
+_MOST_FIELDS: Final = 4_000
+"""A table with more cells is no form any more."""
+_MOST_GAPS: Final = 20
+_CELL: Final = re.compile(r"table\.rules\[(\d+)\](?:\.(when|then)(?:\[(\d+)\])?)?(?: \((\w+)\))?")
+
+
+_report = lru_cache(maxsize=32)(report)  # a large table takes a while, and is looked at more often than changed
+
+
+async def looked_over(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is to say about a table."""
+    table = parse_table(document)
+    return (await asyncio.to_thread(_report, table)).as_dict()
+
+
+def editor_of(
+    entered: EnteredTable, found: Mapping[str, Any] | None, problem: SkillyardError | None = None
+) -> dict[str, Any]:
+    """What the template of the editor needs; `found` is what was said about the table, if it could be read."""
+    remarks: list[Mapping[str, Any]] = found["remarks"] if found else []
+    gaps = gaps_of(remarks)
+    return {
+        "table": entered,
+        "is_large": entered.size > _MOST_FIELDS,
+        "found": found,
+        "marks": marks_of(remarks),
+        "gaps": gaps[:_MOST_GAPS],
+        "gap_count": len(gaps),
+        "wrong": _place(problem),
+        "policies": list(HitPolicy),
+        "types": list(ValueType),
+    }
+
+
+async def edited_in(form: Form) -> tuple[EnteredTable, Mapping[str, Any] | None]:
+    """The table of a form after a button for its rows or columns was pressed, and what there is to say about it."""
+    entered, do = entered_in(form), form.text("do")
+    gaps = []
+    if do.startswith("gap:"):
+        found = await found_in(entered)
+        gaps = gaps_of(found["remarks"]) if found else []
+    entered = entered.edited(do, gaps)
+    return entered, await found_in(entered)
+
+
+async def found_in(entered: EnteredTable) -> Mapping[str, Any] | None:
+    """What there is to say about a table; None where it cannot be read yet."""
+    try:
+        return await looked_over(entered.document)
+    except InputError:
+        return None
+
+
+async def table_in(upload: Upload | None) -> tuple[str, EnteredTable]:
+    """The name and the table in a file: DMN, the JSON of a table, or that of a rule."""
+    if upload is None or not upload.data:
+        raise InputError("No file was sent.", hint="Choose a .dmn or a .json file.", details={"field": "file"})
+    if upload.data.lstrip()[:1] == b"<":
+        name, table = await asyncio.to_thread(read_dmn, upload.data)
+        return name, entered_of(table_document(table))
+    try:
+        given: Any = json.loads(upload.data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"{upload.name[:100]!r} is neither DMN nor JSON.",
+            hint="Send what `skillyard learn rules export` writes.",
+            details={"field": "file", "value": upload.name[:100]},
+        ) from error
+    whole = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    table = parse_table(whole.get("table", given))
+    return str(whole.get("name", "")), entered_of(table_document(table))
+
+
+def _place(problem: SkillyardError | None) -> dict[str, Any] | None:
+    """The cell that an error is about."""
+    field = str(problem.details.get("field", "")) if problem else ""
+    found = _CELL.match(field)
+    if found is None:
+        return None
+    at = int(found[3]) if found[3] else None
+    return {"row": int(found[1]), "part": found[2], "at": at, "column": found[4]}

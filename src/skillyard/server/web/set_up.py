@@ -1,0 +1,106 @@
+"""Setting the yard up from its page, for the person at this machine: folders, agents, a model, the sample."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from fastapi import Depends, Request, Response
+
+from skillyard.app.sample import has_sample, remove_sample
+from skillyard.app.set_up import bring_in, choose_model, connect, connections, disconnect, found_here, model_in_settings
+from skillyard.app.yard import Yard
+from skillyard.errors import NotFoundError
+from skillyard.identity.principals import Principal
+from skillyard.library.roots import Machine
+from skillyard.registry.summaries import visible_summaries
+from skillyard.server.api.caller import Caller, TheYard
+from skillyard.server.auth import operator_only
+from skillyard.server.web.forms import Posted
+from skillyard.server.web.page import Page, PageRouter, go_to
+from skillyard.skill.library import Library
+
+SET_UP: Final = "/set-up"
+_SHOWN: Final = 12
+"""Names of skills that are told before they are brought in."""
+
+
+async def _own_home(request: Request) -> Path:
+    home: Path | None = request.app.state.home
+    if home is None:
+        raise NotFoundError(
+            "This yard serves others: it changes nothing on its machine from a page.",
+            hint="Set it up with commands: skillyard config set, skillyard publish, skillyard mcp install.",
+        )
+    return home
+
+
+async def _own_library(request: Request) -> Library:
+    return request.app.state.library
+
+
+_OPERATOR: Final = Depends(operator_only)
+OwnHome = Annotated[Path, Depends(_own_home)]
+OwnLibrary = Annotated[Library, Depends(_own_library)]
+
+router = PageRouter()
+
+
+@router.page(SET_UP, dependencies=[_OPERATOR])
+async def set_up(yard: TheYard, caller: Caller, home: OwnHome, library: OwnLibrary) -> Page:
+    return Page("set_up.html", await guide_of(yard, caller, home, library), extra={"brought": None})
+
+
+@router.post(f"{SET_UP}/folders", dependencies=[_OPERATOR], response_model=None)
+async def bring_folders_in(form: Posted, yard: TheYard, caller: Caller, home: OwnHome, library: OwnLibrary) -> Response:
+    """Publish what is in this machine's folders."""
+    del form  # it holds nothing but the proof that it is ours
+    found = await asyncio.to_thread(found_here, library, await _known(yard, caller))
+    brought = await bring_in(yard, caller, found)
+    if brought.refused or brought.left:
+        guide = await guide_of(yard, caller, home, library)
+        return Page("set_up.html", guide, extra={"brought": brought})
+    return go_to("/skills", done="brought")
+
+
+@router.post(f"{SET_UP}/agents", dependencies=[_OPERATOR], response_model=None)
+async def connect_agent(form: Posted, home: OwnHome) -> Response:
+    """Put the yard into an agent's list, or take it out again."""
+    if agent := form.text("disconnect"):
+        await asyncio.to_thread(disconnect, agent, Machine.here(), home)
+        return go_to(SET_UP, done="disconnected")
+    await asyncio.to_thread(connect, form.required("connect"), Machine.here(), home)
+    return go_to(SET_UP, done="connected")
+
+
+@router.post(f"{SET_UP}/model", dependencies=[_OPERATOR], response_model=None)
+async def set_model(form: Posted, home: OwnHome) -> Response:
+    del home  # only here
+    texts = (form.required("model"), form.text("base_url").strip(), form.text("api_key").strip())
+    await asyncio.to_thread(choose_model, *texts)
+    return go_to(SET_UP, done="model")
+
+
+@router.post(f"{SET_UP}/sample/remove", dependencies=[_OPERATOR], response_model=None)
+async def take_sample_out(form: Posted, yard: TheYard, caller: Caller, home: OwnHome) -> Response:
+    del form  # as above
+    await remove_sample(yard, caller, home)
+    return go_to("/", done="sample_removed")
+
+
+async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) -> dict[str, Any]:
+    """How far the yard is set up, and what could be done."""
+    found = await asyncio.to_thread(found_here, library, await _known(yard, caller))
+    return {
+        "folders": {
+            "total": len(found),
+            "names": [entry.name for entry in found[:_SHOWN]],
+            "sources": sorted({entry.source for entry in found}),
+        },
+        "agents": [each.as_dict() for each in await asyncio.to_thread(connections, Machine.here())],
+        "model": await asyncio.to_thread(model_in_settings),
+        "sample": has_sample(home),
+    }
+
+
+async def _known(yard: Yard, caller: Principal) -> set[str]:
+    return {each.name for each in await visible_summaries(yard.database, caller)}

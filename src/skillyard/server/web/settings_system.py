@@ -1,0 +1,50 @@
+"""The machine's side: what is set and where, environments, the model, and what the doctor says."""
+
+import asyncio
+from typing import Any, Final
+
+from fastapi import Depends, Response
+
+from skillyard.app.doctor import examine
+from skillyard.app.environments import active_name, all_environments, summary, use
+from skillyard.app.settings_in_force import settings_in_force
+from skillyard.config.load import load_settings
+from skillyard.server.auth import operator_only
+from skillyard.server.web.forms import Posted
+from skillyard.server.web.page import Page, PageRouter, go_to
+
+_SYSTEM: Final = "/settings/system"
+
+_OPERATOR: Final = Depends(operator_only)
+
+router = PageRouter()
+
+
+@router.page(_SYSTEM, dependencies=[_OPERATOR])
+async def system() -> Page:
+    """For whoever runs this server."""
+    return Page("settings/system.html", await asyncio.to_thread(_system))
+
+
+@router.page("/settings/doctor", dependencies=[_OPERATOR])
+async def doctor() -> Page:
+    """Looks over the machine: some checks really start a sandbox, so it takes seconds."""
+    checks = await asyncio.to_thread(lambda: [check.as_dict() for check in examine()])
+    return Page("settings/doctor.html", {"checks": checks})
+
+
+@router.post(f"{_SYSTEM}/environment", dependencies=[_OPERATOR], response_model=None)
+async def use_environment(form: Posted) -> Response:
+    await asyncio.to_thread(use, form.text("name") or None)
+    return go_to(_SYSTEM, done="environment")
+
+
+def _system() -> dict[str, Any]:
+    settings = load_settings()
+    values, origins = settings_in_force()
+    active = active_name(settings)
+    return {
+        "settings": [{"key": key, "value": value, "origin": origins[key]} for key, value in values.items()],
+        "environments": [summary(each, active=active) for each in all_environments().list()],
+        "model": values.get("model"),
+    }

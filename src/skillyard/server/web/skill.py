@@ -1,0 +1,71 @@
+"""The page of a skill: what it says, what is around it, and what happened to it."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Path, Query
+
+from skillyard.app.yard import Yard
+from skillyard.errors import SkillyardError
+from skillyard.identity.principals import Principal
+from skillyard.registry.shipping import SkillRef
+from skillyard.registry.skills import Skill
+from skillyard.server.api.caller import Caller, TheYard
+from skillyard.server.api.graph_schemas import DependenciesSchema, ReferencesSchema
+from skillyard.server.api.history import LARGEST, list_history
+from skillyard.server.api.skill_schemas import SkillSchema
+from skillyard.server.api.usage_schemas import UsageDaySchema
+from skillyard.server.web.page import Page, PageRouter
+from skillyard.server.web.provenance import provenance_of
+
+SKILL: Final = "/skills/{namespace}/{name}"
+_DAYS: Final = 90
+
+router = PageRouter()
+
+_Part = Annotated[str, Path(max_length=256)]
+
+
+async def skill_of(namespace: _Part, name: _Part, yard: TheYard, caller: Caller) -> Skill:
+    """The skill that a path names, if the caller may see it."""
+    return await yard.registry.shelf.named(caller, name, namespace)
+
+
+TheSkill = Annotated[Skill, Depends(skill_of)]
+
+
+@router.page(SKILL)
+async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
+    usage = await yard.registry.usage.of_skill(caller, skill.id, days=_DAYS)
+    return Page(
+        "skill/overview.html",
+        {
+            "skill": SkillSchema.of(skill),
+            "references": ReferencesSchema.of(await yard.registry.references.around(caller, skill.id)),
+            "dependencies": await _dependencies(yard, caller, skill),
+            "usage": [UsageDaySchema.of(day) for day in usage],
+            "provenance": await provenance_of(yard, caller, skill),
+        },
+    )
+
+
+@router.page(f"{SKILL}/history")
+async def history(
+    skill: TheSkill, yard: TheYard, caller: Caller, before: Annotated[int | None, Query(ge=1, le=LARGEST)] = None
+) -> Page:
+    """What happened to it, and why: the newest first."""
+    page = await list_history(yard, caller, skill=skill.id, before=before)
+    return Page(
+        "skill/history.html",
+        {"skill": SkillSchema.of(skill), "entries": page.data, "next_cursor": page.next_cursor},
+    )
+
+
+async def _dependencies(yard: Yard, principal: Principal, skill: Skill) -> DependenciesSchema | None:
+    """What comes along with it; None where nothing of it is shipped."""
+    if not skill.requires:
+        return None
+    try:
+        wanted = SkillRef.of(skill.id, "")
+        return DependenciesSchema.of(await yard.registry.shipping.resolve_shipment(principal, [wanted]))
+    except SkillyardError:
+        return None

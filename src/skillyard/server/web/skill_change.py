@@ -1,0 +1,91 @@
+"""What is done to a whole skill: published, yanked, reviewed, shown to others, locked, deleted."""
+
+from typing import Final
+
+from fastapi import Response
+
+from skillyard.errors import InputError
+from skillyard.history.entries import Why
+from skillyard.registry.skills import Visibility
+from skillyard.server.api.caller import Caller, TheYard
+from skillyard.server.api.graph_schemas import ReferencesSchema
+from skillyard.server.api.skill_schemas import SkillSchema
+from skillyard.server.web.choices import one_of
+from skillyard.server.web.forms import Form, Posted
+from skillyard.server.web.links import skill_path
+from skillyard.server.web.page import Page, PageRouter, go_to
+from skillyard.server.web.skill import SKILL, TheSkill
+
+_MAX_REASON: Final = 1_000
+_VERSION: Final = f"{SKILL}/versions/{{version}}"
+
+router = PageRouter()
+
+
+@router.post(f"{SKILL}/publish", response_model=None)
+async def publish(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    """Make a version of the working copy that was looked at."""
+    await yard.registry.publishing.publish(
+        caller,
+        skill.id,
+        version=form.text("version").strip() or None,
+        base=form.text("base") or None,
+        notes=form.text("notes"),
+        why=_why(form),
+    )
+    return go_to(skill_path(skill.full_name, "versions"), done="published")
+
+
+@router.post(f"{_VERSION}/yank", response_model=None)
+async def yank(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    await yard.registry.versions.yank(caller, skill.id, version, why=Why(reason=form.required("reason")[:_MAX_REASON]))
+    return go_to(skill_path(skill.full_name, "versions"), done="yanked")
+
+
+@router.post(f"{_VERSION}/restore", response_model=None)
+async def restore(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    await yard.registry.versions.restore(caller, skill.id, version, why=_why(form))
+    return go_to(skill_path(skill.full_name, "versions"), done="restored")
+
+
+@router.post(f"{_VERSION}/review", response_model=None)
+async def review(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    """Let a version that waits be shipped, or turn it down."""
+    approve = form.text("do") == "approve"
+    await yard.registry.versions.review(caller, skill.id, version, approve=approve, why=_why(form))
+    return go_to(skill_path(skill.full_name, "versions"), done="approved" if approve else "rejected")
+
+
+@router.post(f"{SKILL}/visibility", response_model=None)
+async def show(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    visibility = one_of(Visibility, form.text("visibility"))
+    if visibility is None:
+        raise InputError("That is no visibility.", hint="Choose one of the list.", details={"field": "visibility"})
+    await yard.registry.workbench.show(caller, skill.id, visibility, why=_why(form))
+    return go_to(skill_path(skill.full_name), done="shown")
+
+
+@router.post(f"{SKILL}/lock", response_model=None)
+async def lock(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    """Let what is learned only be proposed for it, or not."""
+    locked = form.text("do") == "lock"
+    await yard.registry.workbench.lock(caller, skill.id, locked=locked, why=_why(form))
+    return go_to(skill_path(skill.full_name), done="locked" if locked else "unlocked")
+
+
+@router.page(f"{SKILL}/delete")
+async def ask(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
+    """What deleting it would break, before it is done."""
+    around = await yard.registry.references.around(caller, skill.id)
+    return Page("skill/delete.html", {"skill": SkillSchema.of(skill), "references": ReferencesSchema.of(around)})
+
+
+@router.post(f"{SKILL}/delete", response_model=None)
+async def delete(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    await yard.registry.workbench.delete(caller, skill.id, base=form.text("base") or None, why=_why(form))
+    page = await yard.registry.chronicle.entries(caller, skill=skill.id, limit=1)
+    return go_to(f"/history/{page.entries[0].number}" if page.entries else "/skills", done="deleted")
+
+
+def _why(form: Form) -> Why:
+    return Why(reason=form.text("reason")[:_MAX_REASON])

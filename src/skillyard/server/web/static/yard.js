@@ -1,0 +1,94 @@
+"use strict";
+// Everything here is comfort: pages and forms work without it.
+
+const palette = document.getElementById("palette");
+
+function isTyping(target) {
+  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+}
+
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+    event.preventDefault();
+    if (!palette.open) palette.showModal();
+    palette.querySelector("input").select();
+  } else if (event.key === "/" && !isTyping(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+    event.preventDefault();
+    document.querySelector("[data-focus='/']").focus();
+  } else if (palette.open && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
+    const places = [...palette.querySelectorAll("a")];
+    const step = event.key === "ArrowDown" ? 1 : -1;
+    const next = places[places.indexOf(document.activeElement) + step];
+    (next || palette.querySelector("input")).focus();
+    event.preventDefault();
+  }
+});
+
+palette.addEventListener("click", (event) => {
+  if (event.target === palette) palette.close();
+});
+
+function offerCopies(root) {
+  for (const button of root.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+}
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  const text = button.textContent;
+  button.textContent = "✓";
+  setTimeout(() => { button.textContent = text; }, 1200);
+});
+
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
+  if (question && !window.confirm(question)) event.preventDefault();
+});
+
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
+});
+
+// Live: whatever is marked with data-news is asked for again when something of its kind changes.
+const live = document.querySelector(".live");
+
+function showLive(state) {
+  live.hidden = false;
+  live.dataset.live = state;
+  live.querySelector("[role=status]").textContent = live.dataset[state];
+}
+
+let refreshing = 0;
+
+function refresh(kinds) {
+  for (const part of document.querySelectorAll("[data-news]")) {
+    const wanted = part.dataset.news.split(" ");
+    if (wanted.includes("*") || wanted.some((kind) => kinds.has(kind))) {
+      htmx.ajax("GET", part.dataset.from || location.pathname + location.search, {
+        target: part, select: "#" + part.id, swap: "outerHTML",
+      });
+    }
+  }
+}
+
+function listen() {
+  if (!document.querySelector("[data-news]") || !window.EventSource) return;
+  const kinds = new Set();
+  const source = new EventSource("/api/v1/events");
+  const take = (event) => {
+    kinds.add(JSON.parse(event.data).subject.kind);
+    clearTimeout(refreshing);
+    refreshing = setTimeout(() => { refresh(kinds); kinds.clear(); }, 150);
+  };
+  showLive("wait");
+  source.onopen = () => showLive("on");
+  source.onerror = () => showLive(source.readyState === EventSource.CLOSED ? "off" : "wait");
+  source.addEventListener("change", take);
+  source.addEventListener("removed", take);
+  addEventListener("pagehide", () => source.close());
+}
+
+document.addEventListener("htmx:afterSwap", (event) => offerCopies(event.target));
+offerCopies(document);
+listen();

@@ -1,0 +1,74 @@
+"""The history and the graph in the browser: looked through, followed, undone."""
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+TEXT = "---\nname: {name}\ndescription: Tells tales. Use when bored.\n---\n{body}\n"
+
+
+@pytest.fixture
+def publish(yard, tmp_path):
+    def made(name, body):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "SKILL.md").write_text(TEXT.format(name=name, body=body))
+        return yard.client.publish(folder)["full_name"]
+
+    return made
+
+
+@pytest.mark.parametrize("width", ["desktop", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_is_without_faults(yard, visit, publish, theme, width):
+    name = publish("storied", f"# One {theme} {width}")
+    publish("tied", "See [it](../storied/SKILL.md) and [gone](../gone-skill/SKILL.md).")
+    visitor = visit(yard.url, theme=theme, width=width)
+    visitor.go("/history")
+    visitor.is_content()
+    visitor.page.get_by_role("main").get_by_role("link").filter(has_text="ago").or_(
+        visitor.page.get_by_role("main").get_by_role("link").filter(has_text="just now")
+    ).first.click()
+    visitor.is_content()
+    visitor.go(f"/history?skill={name}&actor=nobody")
+    visitor.is_content()
+    for path in ("/graph", "/graph?q=tied", "/graph?broken=true", "/graph?q=nothing-like-it"):
+        visitor.go(path)
+        if "nothing" not in path:
+            visitor.page.wait_for_selector("#graph[data-drawn]")
+        visitor.is_content()
+
+
+def test_a_deleted_skill_is_brought_back_from_where_its_deletion_is_told(yard, visit, publish):
+    name = publish("gone-for-now", "# Here")
+    page = visit(yard.url, javascript=False).go(f"/skills/{name}/delete")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("status").first).to_contain_text("Deleted")
+    page.get_by_label("Why").fill("It was a mistake")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("It was a mistake")).to_be_visible()
+    page.goto(f"{yard.url}/skills/{name}")
+    expect(page.get_by_role("article")).to_contain_text("Here")
+
+
+def test_a_change_shows_what_it_did_to_the_files(yard, visit, publish):
+    publish("rewritten", "# Before it")
+    name = publish("rewritten", "# After it")
+    page = visit(yard.url).go(f"/skills/{name}/history")
+    page.locator("li", has_text="Changed").get_by_role("link").last.click()
+    expect(page.locator(".diff ins")).to_have_text("After")
+    page.get_by_role("link", name="Side by side").click()
+    expect(page.locator(".diff.sides del")).to_have_text("Before")
+
+
+def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, publish):
+    name = publish("hub-of-it", "# Hub")
+    publish("spoke-of-it", "See [hub](../hub-of-it/SKILL.md) and [no](../never-was/SKILL.md).")
+    page = visit(yard.url).go("/graph?q=of-it")
+    page.wait_for_selector("#graph[data-drawn='3']")
+    expect(page.get_by_role("table").get_by_role("link", name=name)).to_be_visible()
+    expect(page.get_by_role("table")).to_contain_text("leads nowhere")
+    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+        told = client.get("/graph.json?q=of-it").json()["data"]
+    assert {node["full_name"].rpartition("/")[2] for node in told["nodes"]} == {"hub-of-it", "spoke-of-it"}
+    assert [edge["trouble"] is None for edge in told["edges"]].count(False) == 1

@@ -1,0 +1,69 @@
+"""A yard that nobody used yet: its first page sets it up, and what that writes can be taken back."""
+
+import json
+import tomllib
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+SKILL = "---\nname: {0}\ndescription: Does {0}. Use it for {0}.\n---\n\nDo it.\n"
+
+
+@pytest.fixture(scope="module")
+def new_yard(serve):
+    served = serve()
+    for name in ("pdf-forms", "broken<b>"):
+        folder = served.home / ".claude/skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(SKILL.format(name))
+    (served.home / ".codex").mkdir()
+    (served.home / ".codex/config.toml").write_text("# mine\nmodel = 'x'\n")
+    return served
+
+
+def test_folders_are_brought_in_agents_connected_and_a_model_chosen(new_yard, visit):
+    visitor = visit(new_yard.url)
+    page = visitor.go("/")
+    expect(page.get_by_text("pdf-forms", exact=True)).to_be_visible()
+    visitor.is_content()
+    page.get_by_role("button", name="Publish").click()
+    expect(page.get_by_text("Your skills are here now.")).to_be_visible()
+    assert new_yard.client.skill("pdf-forms")["latest"]
+
+    page = visitor.go("/set-up")
+    row = page.get_by_role("listitem").filter(has_text="Codex").last
+    row.get_by_role("button", name="Connect").click()
+    expect(page.get_by_text("connected", exact=True)).to_be_visible()
+    config = new_yard.home / ".codex/config.toml"
+    written = config.read_text()
+    assert written.startswith("# mine\n")
+    assert "serve" in tomllib.loads(written)["mcp_servers"]["skillyard"]["args"]
+    page.get_by_role("button", name="Disconnect").click()
+    expect(page.get_by_text("its file is as it was")).to_be_visible()
+    assert config.read_text() == "# mine\nmodel = 'x'\n"
+
+    page.get_by_text("Which model").click()
+    page.get_by_label("Provider and model").fill("openai:gpt-5")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.get_by_text("openai:gpt-5").first).to_be_visible()
+    visitor.is_content()
+
+
+def test_the_guide_is_right_on_a_phone_in_the_dark(new_yard, visit):
+    visitor = visit(new_yard.url, theme="dark", width="phone")
+    visitor.go("/set-up")
+    visitor.is_content()
+
+
+def test_another_page_cannot_change_the_machine(new_yard):
+    answer = httpx.post(f"{new_yard.url}/set-up/agents", data={"connect": "codex"}, headers={"Origin": new_yard.url})
+    assert answer.status_code == 403
+    assert "mcp_servers" not in (new_yard.home / ".codex/config.toml").read_text()
+
+
+def test_a_yard_for_others_changes_nothing_on_its_machine(serve):
+    served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="a" * 32)
+    answer = httpx.get(f"{served.url}/set-up.json", headers={"Authorization": f"Bearer {'a' * 32}"})
+    assert answer.status_code in {403, 404}
+    assert json.loads(answer.text)["error"]["message"]

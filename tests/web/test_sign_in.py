@@ -1,0 +1,74 @@
+"""Signing in at a server for people with tokens: the door, what is behind it, and the way out."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+ADMIN = "sky_test_admin_0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def door(serve):
+    """A server that asks who comes in, and the tokens of two people."""
+    served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=ADMIN)
+    admin = {"Authorization": f"Bearer {ADMIN}"}
+    served.tokens = {}
+    with httpx.Client(base_url=served.url, trust_env=False, headers=admin) as client:
+        for name in ("ana", "bob"):
+            assert client.post("/api/v1/people", json={"name": name}).status_code == 201
+            asked = {"label": name, "person": name, "scope": "write"}
+            served.tokens[name] = client.post("/api/v1/tokens", json=asked).json()["data"]["secret"]
+    return served
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_the_door_leads_back_to_where_one_wanted_to_go_and_out_again(door, visit, javascript):
+    visitor = visit(door.url, javascript=javascript)
+    page = visitor.go("/skills?q=python")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    page.get_by_label("Your token").fill("sky_wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("unknown, expired or revoked")
+    expect(page.get_by_role("alert")).to_contain_text("ask an administrator")
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/skills\?q=python$"))
+    expect(page.locator(".foot")).to_contain_text("You are ana")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    visitor.go("/skills")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_the_door_is_without_faults_in_every_theme_width_and_language(door, visit):
+    for locale, title in (("en", "Sign in"), ("ko-KR", "로그인"), ("zh-CN", "登录")):
+        visitor = visit(door.url, locale=locale)
+        page = visitor.go("/sign-in")
+        expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        for theme, width in (("light", 1280), ("dark", 390)):
+            page.emulate_media(color_scheme=theme)
+            page.set_viewport_size({"width": width, "height": 900})
+            visitor.is_content()
+
+
+def test_who_is_signed_in_already_is_told_so_and_two_people_do_not_see_each_others_things(door, visit):
+    made = {"name": "only-anas", "description": "Private. Use never.", "content": "x"}
+    with httpx.Client(base_url=door.url, trust_env=False) as client:
+        ana = {"Authorization": f"Bearer {door.tokens['ana']}"}
+        assert client.post("/api/v1/skills", json=made, headers=ana).status_code == 201
+    for name, sees in (("ana", True), ("bob", False)):
+        visitor = visit(door.url)
+        page = visitor.go("/skills")
+        page.get_by_label("Your token").fill(door.tokens[name])
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator("#skills li").first).to_be_visible()
+        assert (page.get_by_text("only-anas").count() > 0) is sees
+        visitor.go("/history")
+        assert (page.get_by_text("only-anas").count() > 0) is sees
+        visitor.go("/sign-in?next=/history")
+        expect(page.get_by_role("main")).to_contain_text(f"signed in as {name}")
+        visitor.is_content()
+        page.get_by_role("link", name="Go on").click()
+        expect(page).to_have_url(re.compile(r"/history$"))

@@ -1,0 +1,182 @@
+"""A skill in the browser: read, compared, edited, published and deleted."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+SKILL = "---\nname: {name}\ndescription: {description}\ntags: sales\n---\n{body}"
+
+
+@pytest.fixture
+def publish(yard, tmp_path):
+    """Publish a skill of these files, and answer where its page is."""
+
+    def made(name, body="# Hi\n", description="Says hi. Use when greeting.", **files):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "SKILL.md").write_text(SKILL.format(name=name, description=description, body=body))
+        for path, data in files.items():
+            (folder / path).write_bytes(data)
+        return f"/skills/{yard.client.publish(folder)['full_name']}"
+
+    return made
+
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
+    "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
+)
+
+
+@pytest.mark.parametrize("width", ["desktop", "phone"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_of_a_skill_is_without_faults(yard, visit, publish, theme, width):
+    body = "# Title\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n[gone](references/gone.md) ![p](p.png)\n\n```sh\nls\n```\n"
+    path = publish("looked-at", body, **{"p.png": PNG, "run.py": b"print(1)\n", "raw.bin": b"\0\xff"})
+    publish("looked-at", body + "more\n", **{"p.png": PNG, "run.py": b"print(2)\n", "raw.bin": b"\0\xfe"})
+    visitor = visit(yard.url, theme=theme, width=width)
+    below = ["files", "files/run.py", "files/p.png", "files/raw.bin", "versions", "diff?from=0.1.0&to=draft"]
+    below += ["diff?from=0.1.0&to=draft&view=sides", "history", "edit", "edit?path=run.py", "delete"]
+    for page in (path, *(f"{path}/{each}" for each in below), "/skills/new"):
+        visitor.go(page)
+        visitor.is_content()
+
+
+def test_whatever_a_skill_holds_nothing_of_it_runs(yard, visit, publish):
+    body = f"# A\n\n{HOSTILE}\n\n[x](javascript:document.title='owned') ![y](https://elsewhere.example/y.png)\n"
+    path = publish("hostile", body, description=f"Use {HOSTILE}", **{f"a{HOSTILE.replace('/', '')[:60]}.md": b"x"})
+    publish("hostile", body + HOSTILE, description=f"Use it {HOSTILE}")
+    visitor = visit(yard.url)
+    for page in (path, f"{path}/files", f"{path}/diff?from=0.1.0", f"{path}/edit", "/skills", "/"):
+        visitor.go(page)
+        visitor.page.wait_for_load_state("networkidle") if page == path else None
+        assert "owned" not in visitor.page.title()
+        visitor.is_content()
+
+
+def test_a_skill_is_made_published_edited_compared_and_deleted(yard, visit):
+    visitor = visit(yard.url)
+    page = visitor.go("/skills")
+    page.get_by_role("link", name="New skill").click()
+    page.get_by_label("Name", exact=False).first.fill("made-here")
+    page.get_by_label("Description").fill("Greets people. Use when someone arrives.")
+    page.get_by_label("Instructions").fill("# Greeting\n\nSay hello.\n")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("status").first).to_contain_text("The skill is there")
+    page.get_by_role("link", name="Versions").click()
+    page.get_by_role("button", name="Publish a version").click()
+    expect(page.get_by_role("table")).to_contain_text("0.1.0")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    text = page.get_by_label("Text")
+    text.fill(text.input_value().replace("Say hello.", "Say good morning."))
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("ins").first).to_have_text("good morning")
+    visitor.is_content()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("article")).to_contain_text("Say good morning.")
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator(".diff .removed")).to_contain_text("Say hello.")
+    page.get_by_role("link", name="Delete").click()
+    expect(page.get_by_text("No other skill refers to it")).to_be_visible()
+    page.get_by_label("Why").fill("It was a test")
+    page.get_by_role("button", name="Delete").click()
+    visitor.go("/skills?q=greets people arriving")
+    expect(page.locator("#skills")).not_to_contain_text("made-here")
+
+
+def test_what_deleting_would_break_is_said_first(yard, visit, publish):
+    path = publish("leaned-on")
+    publish("leaning", "See [it](../leaned-on/SKILL.md).\n")
+    page = visit(yard.url).go(f"{path}/delete")
+    expect(page.get_by_text("This would break")).to_be_visible()
+    expect(page.get_by_role("main")).to_contain_text("leaning")
+
+
+def test_an_edit_of_an_old_state_is_a_conflict_and_loses_nothing(yard, visit, publish):
+    path = publish("contended")
+    page = visit(yard.url).go(f"{path}/edit")
+    publish("contended", "# Somebody was faster\n")
+    text = page.get_by_label("Text")
+    mine = text.input_value().replace("# Hi", "# My words")
+    text.fill(mine)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("Text")).to_have_value(mine)
+
+
+def test_a_refused_form_keeps_what_was_entered(yard, visit):
+    page = visit(yard.url, javascript=False).go("/skills/new")
+    page.get_by_label("Description").fill("Keeps what I wrote.")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("Description")).to_have_value("Keeps what I wrote.")
+
+
+def test_a_version_is_yanked_with_a_reason_and_shipped_again(yard, visit, publish):
+    page = visit(yard.url).go(f"{publish('withdrawn')}/versions")
+    page.locator("summary", has_text="Yank").click()
+    page.get_by_placeholder("Why").fill("It loses rows")
+    page.get_by_role("button", name="Yank").click()
+    expect(page.get_by_role("table")).to_contain_text("It loses rows")
+    page.get_by_role("button", name="Ship again").click()
+    expect(page.get_by_role("table")).not_to_contain_text("It loses rows")
+
+
+def test_pages_of_a_skill_have_twins(yard, publish):
+    path = publish("twinned")
+    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+        for below in ("", "/files", "/versions", "/diff", "/history", "/delete"):
+            data = client.get(f"{path}{below}.json").json()["data"]
+            assert data["skill"]["name"] == "twinned"
+
+
+def test_another_persons_private_skill_never_shows(serve, tmp_path):
+    served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="sky_test_admin_0123456789abcdef")
+    admin = {"Authorization": "Bearer sky_test_admin_0123456789abcdef", "Accept": "text/html"}
+    with httpx.Client(base_url=served.url, trust_env=False) as client:
+        tokens = {}
+        for name in ("ana", "bob"):
+            assert client.post("/api/v1/people", json={"name": name}, headers=admin).status_code == 201
+            made = client.post("/api/v1/tokens", json={"label": name, "person": name, "scope": "write"}, headers=admin)
+            tokens[name] = {"Authorization": f"Bearer {made.json()['data']['secret']}", "Accept": "text/html"}
+        secret = {"name": "secret-plan", "description": "Hidden. Use never.", "content": "x"}
+        assert client.post("/api/v1/skills", json=secret, headers=tokens["ana"]).status_code == 201
+        assert client.get("/skills/ana/secret-plan", headers=tokens["ana"]).status_code == 200
+        for path in ("", "/files", "/versions", "/diff", "/history", "/edit", "/delete"):
+            answer = client.get(f"/skills/ana/secret-plan{path}", headers=tokens["bob"])
+            assert answer.status_code == 404
+            assert "Hidden" not in answer.text
+        for path in ("/", "/skills", "/skills?q=hidden", "/palette?q=secret-plan", "/home.json"):
+            assert "secret-plan" not in re.sub(r'value="[^"]*"', "", client.get(path, headers=tokens["bob"]).text)
+        answer = client.get("/skills", headers={"Accept": "text/html"})
+        assert answer.status_code == 303
+        assert answer.headers["location"].startswith("/sign-in")
+
+
+def test_a_version_says_whose_words_and_which_executions_led_to_it(yard, visit):
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
+        written = {"name": "asked-for", "description": "Greets. Use when asked.", "content": "# Hi\n"}
+        skill = client.post("/api/v1/skills", json=written).json()["data"]
+        said = {"feedback": f"Say hello first {HOSTILE}", "reason": "Learned from feedback fb-1."}
+        assert client.post(f"/api/v1/skills/{skill['id']}/versions", json={}, params=said).status_code == 201
+        sandbox = yard.client.sandboxes.create()["id"]
+        run = yard.client.sandboxes.shell(sandbox, "echo 3 > lines.txt")["execution_id"]
+        made = {"skill_key": "count-them", "source_execution_ids": [run], "summary": "Counts. Use when counting."}
+        candidate = f"/v1/skills/candidates/{client.post('/v1/skills/candidates', json=made).json()['id']}"
+        assert client.post(f"{candidate}/evaluate", json={"passed": True, "report": "seen"}).status_code == 200
+        released = client.post(f"{candidate}/promote", json={"stage": "stable"}).json()
+        learned = f"{skill['namespace']}/{released['name']}"
+    visitor = visit(yard.url)
+    page = visitor.go(f"/skills/{skill['full_name']}")
+    comes_from = page.locator("section", has_text="Where it comes from")
+    expect(comes_from).to_contain_text("Say hello first <script>")
+    expect(comes_from.get_by_role("link", name="The feedback")).to_have_attribute("href", "/learning/feedback/fb-1")
+    visitor.is_content()
+    visitor.go(f"/skills/{learned}/versions")
+    visitor.is_content()
+    visitor.go(f"/skills/{learned}")
+    page.get_by_role("link", name=run).click()
+    expect(page.locator("#execution")).to_contain_text("echo 3 > lines.txt")
