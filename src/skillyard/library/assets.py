@@ -1,4 +1,4 @@
-"""The files of a skill that are handed out: only those below `references/`, `assets/` and `scripts/`."""
+"""The files of a skill that are handed out: all of them, or its assets: `references/`, `assets/` and `scripts/`."""
 
 import codecs
 import os
@@ -20,14 +20,19 @@ SCRIPTS: Final = "scripts"
 
 
 def list_assets(entry: SkillEntry) -> list[str]:
-    """The relative paths of all files that are handed out."""
+    """The relative paths of all assets."""
     skill = _folder(entry)
-    files = (path for top in ASSET_FOLDERS for path in _files_below(skill, top, MAX_PATH_DEPTH))
+    files = (path for top in ASSET_FOLDERS for path in _files_below(skill, f"{top}/", MAX_PATH_DEPTH))
     return sorted(islice(files, MAX_BUNDLE_FILES))
 
 
+def list_files(entry: SkillEntry) -> list[str]:
+    """The relative paths of all files, assets or not."""
+    return sorted(islice(_files_below(_folder(entry), "", MAX_PATH_DEPTH), MAX_BUNDLE_FILES))
+
+
 def read_asset(entry: SkillEntry, relative: str) -> str:
-    """The text of a file; an error that tells where the file is when it holds anything else."""
+    """The text of an asset; an error that tells where the file is when it holds anything else."""
     path = locate_asset(entry, relative)
     try:
         text = as_text(read_regular(path, MAX_FILE_BYTES), errors="strict")
@@ -43,22 +48,49 @@ def read_asset(entry: SkillEntry, relative: str) -> str:
 
 
 def locate_asset(entry: SkillEntry, relative: str) -> str:
-    """The real path of a file; a path that leads anywhere else is refused."""
+    """The real path of an asset; a path that leads anywhere else is refused."""
+    require_asset(entry.id, relative)
+    return locate_file(entry, relative)
+
+
+def require_asset(skill: str, relative: str) -> str:
+    """A path to an asset as a bundle has it; any other is refused."""
+    path = require_inside(skill, relative)
+    if path.partition("/")[0] not in ASSET_FOLDERS:
+        raise NotAllowedError(
+            f"{printable(relative)!r} of the skill {skill!r} is not in one of its shared folders.",
+            hint=f"Only files below {', '.join(f'{name}/' for name in ASSET_FOLDERS)} are handed out.",
+            details=_details(skill, relative),
+        )
+    return path
+
+
+def require_inside(skill: str, relative: str) -> str:
+    """A path to a file of a skill as a bundle has it; one that leads out of the skill is refused."""
     path = relative.replace("\\", "/").removeprefix("./")
-    details = {"skill": entry.id, "field": "relative_path", "value": relative}
     wrong = next((item for item in path_findings(path) if item.severity is Severity.ERROR), None)
     if wrong is not None:
         raise NotAllowedError(
-            f"{wrong.message} It was asked for in the skill {entry.id!r}.",
+            f"{wrong.message} It was asked for in the skill {skill!r}.",
             hint="Give a path such as references/GUIDE.md, relative to the skill's folder.",
-            details=details,
+            details=_details(skill, relative),
         )
-    if path.partition("/")[0] not in ASSET_FOLDERS:
-        raise NotAllowedError(
-            f"{printable(relative)!r} of the skill {entry.id!r} is not in one of its shared folders.",
-            hint=f"Only files below {', '.join(f'{name}/' for name in ASSET_FOLDERS)} are handed out.",
-            details=details,
-        )
+    return path
+
+
+def no_file(skill: str, path: str, files: list[str]) -> NotFoundError:
+    """The error for a file that a skill does not have; it says which it has."""
+    return NotFoundError(
+        f"The skill {skill!r} has no file {printable(path)!r}.",
+        hint=_nearest(path, files),
+        details=_details(skill, path),
+    )
+
+
+def locate_file(entry: SkillEntry, relative: str) -> str:
+    """The real path of any file of a skill; a path that leads out of the skill is refused."""
+    path = require_inside(entry.id, relative)
+    details = _details(entry.id, relative)
     skill = _folder(entry)
     real = os.path.realpath(f"{skill}/{path}")
     if not real.startswith(f"{skill}/"):
@@ -74,11 +106,7 @@ def locate_asset(entry: SkillEntry, relative: str) -> str:
             details=details,
         )
     if not os.path.isfile(real):  # noqa: PTH113 -- paths of a walk are strings
-        raise NotFoundError(
-            f"The skill {entry.id!r} has no file {printable(path)!r}.",
-            hint=_nearest(path, list_assets(entry)),
-            details=details,
-        )
+        raise no_file(entry.id, path, list_assets(entry))
     return real
 
 
@@ -97,20 +125,24 @@ def _folder(entry: SkillEntry) -> str:
     return os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
 
 
-def _files_below(skill: str, folder: str, depth: int) -> Iterator[str]:
+def _details(skill: str, relative: str) -> dict[str, object]:
+    return {"skill": skill, "field": "relative_path", "value": relative}
+
+
+def _files_below(skill: str, prefix: str, depth: int) -> Iterator[str]:
     """Regular files, and links to files of the same skill; folders are never entered through links."""
     try:
-        with os.scandir(f"{skill}/{folder}") as scan:
+        with os.scandir(f"{skill}/{prefix}") as scan:
             entries = sorted(scan, key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:
-        path = f"{folder}/{entry.name}"
+        path = f"{prefix}{entry.name}"
         if left_out_part(entry.name):
             continue
         if entry.is_dir(follow_symlinks=False):
             if depth > 1:
-                yield from _files_below(skill, path, depth - 1)
+                yield from _files_below(skill, f"{path}/", depth - 1)
         elif entry.is_file() and _is_part(skill, os.path.realpath(entry.path)):
             yield path
 

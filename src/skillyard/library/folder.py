@@ -4,9 +4,10 @@ import os
 import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import repeat
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from skillyard.errors import InputError, NotAllowedError, SkillyardError
 from skillyard.library.disk import read_folder
@@ -19,6 +20,7 @@ from skillyard.library.index import (
     save_rows,
     unpack_findings,
 )
+from skillyard.library.kernel_watch import KernelWatch
 from skillyard.library.regular import read_regular
 from skillyard.library.walk import STAMP_FIELDS, Walk
 from skillyard.skill.bundle import Bundle
@@ -34,12 +36,34 @@ COARSE_CLOCK_NS: Final = 2_000_000_000
 REWRITE_SHARE: Final = 200
 """The index is written again when more than one row in so many changed; reading a few again costs less."""
 
+LOOKS_BEFORE_WATCHING: Final = 2
+"""To begin a watch is as dear as some looks: who looks once or twice does not want it."""
+TRUSTED_SECONDS: Final = 30.0
+"""After so long the disk is looked at all the same: not every way of writing is told (through a hard link, say)."""
+
 _new_entry = cast("Callable[[type[SkillEntry], tuple[str, ...]], SkillEntry]", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
 """Makes a SkillEntry from a tuple of the right length, without the cost of a call in Python."""
 
 
+_NOTHING: Final = Catalog(entries=(), watched=True)
+"""Where there is no skill, no file of one can change."""
+
+
+class _Look(NamedTuple):
+    """What a look found, and the state of the watch before it began."""
+
+    catalog: Catalog
+    watch: KernelWatch
+    changes: int
+    at: float
+
+
 class FolderLibrary:
-    """The skills below one folder. A look at an unchanged folder costs little more than its stats."""
+    """The skills below one folder. A look at an unchanged folder costs little more than its stats.
+
+    One that is looked at again and again costs less than that: the kernel says that nothing changed, and the catalog
+    is the very one of the last look.
+    """
 
     def __init__(
         self,
@@ -57,18 +81,51 @@ class FolderLibrary:
         self._index = index_file(index_dir, self.root) if index_dir else None
         self._rows: Rows | None = None
         self._walk: Walk | None = None
+        self._looks = 0
+        self._watch: KernelWatch | None = None
+        self._last: _Look | None = None
 
     def catalog(self) -> Catalog:
         """What is there now."""
+        watch = self._watch or self._new_watch()
+        changes = watch.changes() if watch else None
+        if watch is None or changes is None:
+            self._watch = self._last = None
+            catalog, _ = self._look()
+            return catalog if catalog.entries or catalog.problems else _NOTHING
+        last = self._last
+        is_quiet = last is not None and last.watch is watch and last.changes == changes
+        if last is None or not is_quiet or time.monotonic() > last.at + TRUSTED_SECONDS:
+            catalog, is_new = self._look()
+            if last is not None and is_quiet and not is_new:
+                catalog = last.catalog
+            last = self._last = _Look(replace(catalog, watched=True), watch, changes, time.monotonic())
+        return last.catalog
+
+    def _new_watch(self) -> KernelWatch | None:
+        self._looks += 1
+        walk = self._walk
+        if walk is None or walk.has_links or not walk.paths or self._looks <= LOOKS_BEFORE_WATCHING:
+            return None
+        try:
+            self._watch = KernelWatch(self.root)
+        except OSError:
+            # Not here: it is not tried again before so many looks that it would not matter.
+            self._looks = -1_000
+        return self._watch
+
+    def _look(self) -> tuple[Catalog, bool]:
+        """What the disk holds, and whether that is new."""
         walk = Walk(self.root, known_roots=self._known_roots, max_depth=self._max_depth)
         # Threads may share a library: each works on rows of its own and leaves whole ones for the next look.
         rows = self._rows
         if rows is None and self._index:
             rows = load_rows(self._index, self.root)
-        if rows is None or not _unchanged(walk, rows):
+        is_new = rows is None or not _unchanged(walk, rows)
+        if rows is None or is_new:
             rows = self._refresh(walk, rows)
         self._rows, self._walk = rows, walk
-        return self._as_catalog(rows, walk)
+        return self._as_catalog(rows, walk), is_new
 
     def stamps(self) -> dict[str, tuple[int, int, int]]:
         """How each skill file looked when the last catalog was made, by its location: change time, size and inode."""

@@ -23,13 +23,13 @@ _TOKEN: Final = re.compile(
 )
 
 
-def parse_jsonc(text: str, *, file: str = "") -> object:
-    """The value in a JSON text that may have `//` and `/* */` comments and trailing commas."""
-    if len(text) > MAX_BYTES:
+def parse_jsonc(text: str, *, file: str = "", most: int = MAX_BYTES) -> object:
+    """The value in a JSON text of at most so many characters, with `//` and `/* */` comments and trailing commas."""
+    if len(text) > most:
         raise LimitError(
-            f"{file or 'The text'} has {len(text):,} characters; at most {MAX_BYTES:,} are read.",
+            f"{file or 'The text'} has {len(text):,} characters; at most {most:,} are read.",
             hint="Make the file smaller.",
-            details={"file": file, "limit": MAX_BYTES},
+            details={"file": file, "limit": most},
         )
     try:
         return json.loads(_plain(text.removeprefix("\ufeff"), file), parse_constant=_refuse_constant)

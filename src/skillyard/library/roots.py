@@ -97,6 +97,16 @@ def install_root(agent: Agent, scope: Scope, machine: Machine) -> Root:
 
 def discover_roots(machine: Machine, configured: Configured | None = None) -> tuple[Root, ...]:
     """All folders of skills there are, first one wins: extra, environment, project, `DOCUMENT_ROOT`, user, built in."""
+    return present(possible_roots(machine, configured))
+
+
+def present(roots: Iterable[Root]) -> tuple[Root, ...]:
+    """Those that are there."""
+    return tuple(root for root in roots if os.path.isdir(root.path))  # noqa: PTH112 -- asked again and again
+
+
+def possible_roots(machine: Machine, configured: Configured | None = None) -> tuple[Root, ...]:
+    """All folders in which skills would be looked for, whether they are there or not."""
     own = configured or Configured()
     of_agents = [root for agent in AGENTS for root in roots_for(agent, machine)]
     places: list[tuple[Scope, Iterable[Path]]] = [
@@ -110,7 +120,7 @@ def discover_roots(machine: Machine, configured: Configured | None = None) -> tu
     readers: dict[Path, list[str]] = {}
     for root in of_agents:
         readers.setdefault(root.path, []).extend(root.agents)
-    roots = _distinct(
+    return _distinct(
         Root(
             path=path,
             label=label_of(path, home=machine.home),
@@ -120,7 +130,6 @@ def discover_roots(machine: Machine, configured: Configured | None = None) -> tu
         for scope, paths in places
         for path in paths
     )
-    return tuple(root for root in roots if root.path.is_dir())
 
 
 def label_of(path: Path, *, home: Path) -> str:

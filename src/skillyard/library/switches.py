@@ -4,7 +4,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -105,7 +105,7 @@ class Switches:
         gone = {item.entry.id for item in disabled}
         kept = [entry for entry in catalog.entries if entry.id not in gone]
         shadowed = [item for item in catalog.shadowed if item.entry.id not in gone]
-        return Switched(Catalog(entries=kept, problems=catalog.problems, shadowed=shadowed), disabled)
+        return Switched(replace(catalog, entries=kept, shadowed=shadowed), disabled)
 
 
 class SwitchSource(Protocol):
@@ -142,10 +142,17 @@ class WithSwitches:
         self._library = library
         self._switches = switches
         self._root = root
+        self._last: tuple[Switches, Catalog, Switched] | None = None
 
     def catalog(self) -> Catalog:
-        catalog, self.disabled = self._switches.current().apply(self._library.catalog(), root=self._root)
-        return catalog
+        switches, catalog = self._switches.current(), self._library.catalog()
+        last = self._last
+        # A library may give the very catalog of its last look; then the same ones are off.
+        if last is None or last[0] != switches or last[1] is not catalog:
+            last = self._last = (switches, catalog, switches.apply(catalog, root=self._root))
+        switched = last[2]
+        self.disabled = switched.disabled
+        return switched.catalog
 
     def read(self, entry: SkillEntry) -> Parsed:
         return self._library.read(entry)

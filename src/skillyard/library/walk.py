@@ -64,6 +64,11 @@ class Walk:
         finally:
             os.close(self._root_fd)
 
+    @property
+    def has_links(self) -> bool:
+        """Whether anything in the root is a link, so that what is shown may be elsewhere."""
+        return self._links > 0 or bool(self.linked)
+
     def _visit(self, prefix: str) -> list[str]:
         """Note the skills among the folders in `prefix`; returns the folders to look into next.
 

@@ -78,10 +78,10 @@ def test_an_edit_that_leaves_size_and_times_as_they_were_is_seen_while_the_file_
 def test_a_settled_file_is_not_read_again(tmp_path: Path, write_skill, monkeypatch):
     path = write_skill(tmp_path / "one")
     age(path)
-    monkeypatch.setattr("skillyard.library.loader.YOUNG_NS", -(10**18))
+    monkeypatch.setattr("skillyard.library.revisions.YOUNG_NS", -(10**18))
     loader = SkillLoader(tmp_path)
     loader.refresh()
-    monkeypatch.setattr("skillyard.library.loader.read_regular", None)
+    monkeypatch.setattr("skillyard.library.revisions.read_regular", None)
     assert not loader.refresh()
 
 

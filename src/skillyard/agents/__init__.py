@@ -1,0 +1,1 @@
+"""Agents: the tools with which any agent finds, loads and uses skills, whatever framework it is built with."""

@@ -1,0 +1,1 @@
+"""Programs that talk to MCP servers: where each keeps its list of servers, and putting Skillyard into it."""

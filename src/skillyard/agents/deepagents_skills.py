@@ -1,0 +1,135 @@
+"""The `SkillsMiddleware` of deepagents with a list that is fresh every turn, ranked, and within a budget."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, NotRequired, cast
+
+from deepagents.backends.protocol import BackendProtocol, FileDownloadResponse
+from deepagents.middleware.skills import SkillMetadata, SkillsMiddleware, SkillsState
+from langchain.agents.middleware.types import ModelRequest, PrivateStateAttr
+from langchain_core.runnables import RunnableConfig
+from langgraph.runtime import Runtime
+
+from skillyard.agents.changes import changes_between
+from skillyard.agents.langchain_prompts import last_request, with_section
+from skillyard.delivery.backend_place import BASE
+from skillyard.delivery.manifest import MANIFEST_NAME, Manifest
+from skillyard.library.entry_search import EntrySearch
+from skillyard.search.catalog import BUDGET
+from skillyard.skill.library import SkillEntry
+from skillyard.skill.prompt import shortened, without_tags
+
+SOURCE: Final = f"{BASE}/"
+"""Where skills are preloaded to."""
+SLOT: Final = "SkillsMiddleware"
+"""The name by which deepagents knows the middleware for skills: of two, the agent's own takes the place."""
+_PROBLEMS: Final = 5
+_PROBLEM: Final = 200
+"""So many problems are told, in so many characters each."""
+_HOW: Final = """## Skills
+
+Skills are instructions that people wrote for particular tasks. Look through this list before you start on a task. If a
+skill fits, read the file at its location first (`read_file`, with `limit=1000`), and follow it. Paths that it names are
+relative to its folder."""
+
+
+class FreshSkillsState(SkillsState):
+    """What the agent knows about its skills."""
+
+    skill_states: NotRequired[Annotated[dict[str, str], PrivateStateAttr]]
+    """What tells one state of a skill from another, by name, as it was in the last turn."""
+    skill_changes: NotRequired[Annotated[str, PrivateStateAttr]]
+    """What the agent is told in this turn about changes since the last one."""
+
+
+class FreshSkillsMiddleware(SkillsMiddleware):
+    """Looks at the skills of a backend again with every turn, and says what was added, removed and updated.
+
+    `only` names the skills that are shown, all of them if it is None. The list has at most `budget` characters.
+    """
+
+    state_schema = FreshSkillsState
+
+    def __init__(
+        self,
+        *,
+        backend: BackendProtocol,
+        sources: Sequence[str | tuple[str, str]] = (SOURCE,),
+        only: Sequence[str] | None = None,
+        budget: int = BUDGET,
+    ) -> None:
+        super().__init__(backend=backend, sources=sources, system_prompt=None)
+        self._files = backend
+        self._only = None if only is None else frozenset(only)
+        self._budget = budget
+        self._search = EntrySearch()
+        self._others = f"list {', '.join(self.sources)} for the others"
+
+    @property
+    def name(self) -> str:
+        return SLOT
+
+    def before_agent(self, state: Any, runtime: Runtime, config: RunnableConfig) -> Any:  # noqa: ANN401 -- as there
+        update = super().before_agent(_unlisted(state), runtime, config)
+        manifests = self._files.download_files([_manifest(source) for source in self.sources])
+        return self._told(state, dict(update or {}), manifests)
+
+    async def abefore_agent(self, state: Any, runtime: Runtime, config: RunnableConfig) -> Any:  # noqa: ANN401 -- as there
+        update = await super().abefore_agent(_unlisted(state), runtime, config)
+        manifests = await self._files.adownload_files([_manifest(source) for source in self.sources])
+        return self._told(state, dict(update or {}), manifests)
+
+    def modify_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """Add the list, what fits the user's last message first."""
+        section = self.section(request.state, last_request(request.messages))
+        return request.override(system_message=with_section(request.system_message, section)) if section else request
+
+    def section(self, state: Mapping[str, Any], query: str) -> str:
+        """What the agent is told about its skills; empty where there are none and none went."""
+        skills: list[SkillMetadata] = state.get("skills_metadata") or []
+        changes = state.get("skill_changes") or ""
+        parts: list[str] = []
+        if skills:
+            entries = [SkillEntry(each["name"], each["name"], each["description"], each["path"], "") for each in skills]
+            parts += [_HOW, self._search.catalog(entries, query, budget=self._budget, others=self._others).text]
+        if changes:
+            parts.append(f"Since your last turn skills have changed.\n{changes}")
+        problems: Sequence[str] = state.get("skills_load_errors") or ()
+        if problems:
+            shown = "\n".join(f"- {without_tags(shortened(each, _PROBLEM))}" for each in problems[:_PROBLEMS])
+            parts.append(f"Some skills could not be loaded; go on without them.\n{shown}")
+        return "\n\n".join(parts)
+
+    def _told(
+        self, state: Mapping[str, Any], update: dict[str, Any], manifests: Sequence[FileDownloadResponse]
+    ) -> dict[str, Any]:
+        shown: list[SkillMetadata] = [each for each in update["skills_metadata"] if self._is_shown(each)]
+        digests: dict[str, str] = {}
+        for source, response in zip(self.sources, manifests, strict=True):
+            entries = Manifest.read(response.content).entries
+            digests |= {f"{source.rstrip('/')}/{folder}": entry.digest for folder, entry in entries.items()}
+        states = {each["name"]: digests.get(_folder(each)) or _fingerprint(each) for each in shown}
+        known = state.get("skill_states")
+        changes = "" if known is None else changes_between(known, states).text()
+        return {**update, "skills_metadata": shown, "skill_states": states, "skill_changes": changes}
+
+    def _is_shown(self, skill: SkillMetadata) -> bool:
+        return self._only is None or not self._only.isdisjoint({skill["name"], _folder(skill).rpartition("/")[2]})
+
+
+def _unlisted(state: Any) -> SkillsState:  # noqa: ANN401 -- as there
+    """The state as if no skill had been looked for."""
+    return cast("SkillsState", {**state, "skills_metadata": None})
+
+
+def _manifest(source: str) -> str:
+    return f"{source.rstrip('/')}/{MANIFEST_NAME}"
+
+
+def _folder(skill: SkillMetadata) -> str:
+    return skill["path"].rpartition("/")[0]
+
+
+def _fingerprint(skill: SkillMetadata) -> str:
+    return hashlib.sha256(json.dumps(skill, sort_keys=True).encode()).hexdigest()[:16]

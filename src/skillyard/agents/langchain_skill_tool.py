@@ -1,0 +1,58 @@
+"""The one `skill` tool for agents of LangChain: its description is the list of skills, written anew for each answer."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any, Final
+
+from langchain.agents.middleware import ModelRequest
+from langchain_core.tools import BaseTool
+
+from skillyard.agents.langchain_middleware import SkillyardMiddleware, told_changes
+from skillyard.agents.langchain_prompts import last_request, with_section
+from skillyard.agents.langchain_sessions import counted_in_session
+from skillyard.agents.langchain_tools import langchain_tool
+from skillyard.agents.materialise import Place
+from skillyard.agents.outcomes import Judge, Report
+from skillyard.agents.skill_prompt import notice_of
+from skillyard.agents.skill_tool import NAME, SkillTool
+from skillyard.agents.source import SkillSource
+from skillyard.errors import SkillyardError
+from skillyard.search.catalog import BUDGET
+
+_log: Final = logging.getLogger(__name__)
+
+
+class SkillToolMiddleware(SkillyardMiddleware):
+    """One tool in place of a list in the prompt and five tools; the rest is as for `SkillyardMiddleware`."""
+
+    def __init__(
+        self,
+        source: SkillSource,
+        *,
+        budget: int = BUDGET,
+        pins: Sequence[str] = (),
+        place: Place | None = None,
+        agent: str = "",
+        judge: Judge | None = None,
+        report: Report | None = None,
+    ) -> None:
+        super().__init__(source, budget=budget, pins=pins, agent=agent, judge=judge, report=report)
+        self._skill = SkillTool(
+            counted_in_session(source, self._loads), budget=budget, pins=pins, agent=agent, place=place
+        )
+        self.tools = [langchain_tool(self._skill.base_tool())]
+
+    def _told(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        try:
+            fresh = langchain_tool(self._skill.tool(last_request(request.messages)))
+        except SkillyardError as error:
+            _log.warning("The skills could not be listed: %s", error.message)
+        else:
+            tools = [fresh if _is_skill_tool(tool) else tool for tool in request.tools]
+            request = request.override(tools=tools)
+        notice = notice_of(told_changes(request.state))
+        return request.override(system_message=with_section(request.system_message, notice)) if notice else request
+
+
+def _is_skill_tool(tool: BaseTool | dict[str, Any]) -> bool:
+    return isinstance(tool, BaseTool) and tool.name == NAME

@@ -1,0 +1,116 @@
+"""Where the files of a skill are for whoever runs its scripts."""
+
+import os
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Protocol
+
+from skillyard.agents.source import Found, SkillSource
+from skillyard.errors import CapabilityError, ConflictError
+from skillyard.library.disk import read_folder, write_folder
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.names import slugify
+from skillyard.skill.paths import is_safe_segment
+
+FOLDER: Final = "materialised"
+"""Below the home."""
+SANDBOX_SKILLS: Final = "/workspace/skills"
+"""Where skills are put into a sandbox."""
+KEPT_SECONDS: Final = 30 * 24 * 3600.0
+"""What nobody used for so long is taken away."""
+_READ_ONLY: Final = ~0o222
+
+
+class Place(Protocol):
+    """Where an agent runs what it is told to run."""
+
+    def folder(self, source: SkillSource, found: Found) -> str:
+        """The folder of a skill there, as an absolute path; an error where there is none."""
+        ...
+
+
+class OnThisMachine:
+    """Skills of folders where they are; those of a yard as read-only copies below the home, named by their digest."""
+
+    def __init__(self, home: Path | None = None) -> None:
+        self._home = home
+        self._swept = False
+
+    def folder(self, source: SkillSource, found: Found) -> str:
+        return source.folder(found) or str(self.materialise(source.bundle(found), found.name))
+
+    def materialise(self, bundle: Bundle, name: str) -> Path:
+        """The bundle as a folder that nobody changes; what is there is the bundle or is replaced by it."""
+        apart = self._root() / bundle.digest.removeprefix("sha256:")
+        target = apart / (name if is_safe_segment(name) else slugify(name) or "skill")
+        if not _holds(target, bundle):
+            with suppress(ConflictError):  # another process was quicker
+                _remove(target)
+                write_folder(bundle, target)
+                _make_read_only(target)
+            if not _holds(target, bundle):
+                raise ConflictError(f"{target} is being changed.", hint="Try again.", details={"value": str(target)})
+        os.utime(apart)
+        return target
+
+    def _root(self) -> Path:
+        if self._home is None:
+            from skillyard.config.load import load_settings  # noqa: PLC0415 -- most tools are given a home
+
+            self._home = load_settings().home
+        root = self._home / FOLDER
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._swept:
+            self._swept = True
+            _sweep(root)
+        return root
+
+
+class InSandbox:
+    """Skills where a delivery puts them in a sandbox."""
+
+    def __init__(self, root: str = SANDBOX_SKILLS) -> None:
+        self._root = root.rstrip("/")
+
+    def folder(self, source: SkillSource, found: Found) -> str:  # noqa: ARG002 -- the files are there already
+        return f"{self._root}/{found.id.rpartition('/')[2]}"
+
+
+class Nowhere:
+    """For an agent on another machine: it is given the content of files, never a path of this machine."""
+
+    def folder(self, source: SkillSource, found: Found) -> str:  # noqa: ARG002 -- whichever it is
+        raise CapabilityError(
+            f"The files of {found.id!r} are not on your machine, so there is no path to them.",
+            hint="Read them with load_skill_asset, or run them in a sandbox.",
+            details={"skill": found.id},
+        )
+
+
+def _holds(folder: Path, bundle: Bundle) -> bool:
+    read = read_folder(folder).bundle
+    return read is not None and read.digest == bundle.digest
+
+
+def _make_read_only(folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(path.stat().st_mode & _READ_ONLY)
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):
+        for path in (folder, *(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink())):
+            path.chmod(0o700)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(root: Path) -> None:
+    before = time.time() - KEPT_SECONDS
+    for path in root.iterdir():
+        with suppress(OSError):
+            if path.stat().st_mtime < before:
+                for each in path.iterdir():
+                    _remove(each)
+                path.rmdir()

@@ -1,0 +1,1 @@
+"""What coding agents did, from the logs of their sessions that they keep on this machine."""

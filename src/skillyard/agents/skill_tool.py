@@ -1,0 +1,151 @@
+"""The `skill` tool: one tool that puts any skill to use, and whose description says which there are."""
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Final, TypedDict
+
+from skillyard.agents.changes import SkillChanges, changes_between
+from skillyard.agents.materialise import OnThisMachine, Place
+from skillyard.agents.missing import NoSkillError
+from skillyard.agents.source import Found, SkillFile, SkillSource, markdown_catalog, require
+from skillyard.agents.text import names_within
+from skillyard.agents.tool import Tool, told, tool_of
+from skillyard.errors import InputError, SkillyardError
+from skillyard.search.catalog import BUDGET, MIN_BUDGET, check_budget
+from skillyard.skill.bundle import SKILL_FILE
+from skillyard.skill.document import parse
+from skillyard.skill.paths import printable
+from skillyard.skill.prompt import one_line, without_tags
+from skillyard.usage.events import UsageKind
+
+NAME: Final = "skill"
+BASE_DESCRIPTION: Final = "Execute a skill."
+"""What the tool says when there are no skills."""
+_TITLE: Final = "Execute a skill"
+_LIST: Final = f"{BASE_DESCRIPTION} Available skills:\n"
+_RESOURCES: Final = 2_000
+"""Characters of the list of a skill's files."""
+_NEAREST: Final = 50
+_SHOWN_NAME: Final = 100
+
+
+class SkillResult(TypedDict):
+    """What came of calling the tool."""
+
+    success: bool
+    output: str
+    error: str
+
+
+class SkillTool:
+    """The tool for one conversation: `tool` before each query, and `changes` to tell what became different since.
+
+    `budget` is what the description may take in characters, and `place` where the agent runs scripts.
+    """
+
+    def __init__(
+        self,
+        source: SkillSource,
+        *,
+        budget: int = BUDGET,
+        pins: Sequence[str] = (),
+        session: str = "",
+        agent: str = "",
+        place: Place | None = None,
+    ) -> None:
+        self.source = source
+        self._budget = _checked(budget)
+        self._pins = tuple(pins)
+        self._session = session
+        self._agent = agent
+        self._place = place or OnThisMachine()
+        self._lock = threading.Lock()
+        self._known: Mapping[str, str] | None = None
+
+    def tool(self, query: str = "") -> Tool:
+        """The tool as it is now, what fits the query first in its description."""
+        return tool_of(self.skill, name=NAME, description=self.description(query), title=_TITLE)
+
+    def base_tool(self) -> Tool:
+        """The tool that names no skill, for which nothing is asked of the source."""
+        return tool_of(self.skill, name=NAME, description=BASE_DESCRIPTION, title=_TITLE)
+
+    def description(self, query: str = "") -> str:
+        """What a model reads: the skills that there are now, within the budget."""
+        catalog = markdown_catalog(self.source, query, budget=self._budget - len(_LIST), pins=self._pins)
+        return f"{_LIST}{catalog.text}" if catalog.total else BASE_DESCRIPTION
+
+    def skill(self, skill: Annotated[str, "The id or the name of the skill to execute."]) -> SkillResult:
+        """Execute a skill: its instructions, where its files are, and which it has."""
+        try:
+            found = require(self.source, skill)
+            output = skill_text(self.source, found, self._place)
+        except NoSkillError as error:
+            return _failed(self._not_found(skill.strip(), error))
+        except SkillyardError as error:
+            return _failed(told(error))
+        self.source.record(UsageKind.LOADED, found, session=self._session, agent=self._agent)
+        return SkillResult(success=True, output=output, error="")
+
+    def changes(self) -> SkillChanges:
+        """The skills that were added, removed or updated since this was asked before; nothing the first time."""
+        with self._lock:
+            before, after = self._known, self.source.snapshot()
+            self._known = after
+        return SkillChanges() if before is None or before is after else changes_between(before, after)
+
+    def _not_found(self, name: str, error: NoSkillError) -> str:
+        start = f"Skill not found: {printable(name[:_SHOWN_NAME])}."
+        if not error.total:
+            return f"{start} {error.hint}"
+        head = f"{start} Available skills: "
+        nearest = self.source.nearest(name, _NEAREST)
+        return head + names_within(nearest, error.total, self._budget - len(head))
+
+
+def skill_text(source: SkillSource, found: Found, place: Place | None = None) -> str:
+    """A skill as it is put to use: the instructions without their frontmatter, its folder, and its files."""
+    document = parse(source.file(found, SKILL_FILE)).document
+    resources = [file for file in source.files(found) if file.path != SKILL_FILE]
+    parts = [
+        _base(source, found, place or OnThisMachine()) if resources or source.folder(found) else "",
+        document.body.strip() if document else source.text(found),
+        _listed(resources) if resources else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _checked(budget: int) -> int:
+    if budget < MIN_BUDGET + len(_LIST):
+        raise InputError(
+            f"The description of the tool cannot have {budget:,} characters.",
+            hint=f"Give it {MIN_BUDGET + len(_LIST)} or more.",
+            details={"field": "budget", "value": budget, "limit": MIN_BUDGET + len(_LIST)},
+        )
+    return check_budget(budget)
+
+
+def _base(source: SkillSource, found: Found, place: Place) -> str:
+    try:
+        folder = place.folder(source, found)
+    except SkillyardError:
+        return ""
+    return f"Base directory of this skill: {printable(folder)}"
+
+
+def _listed(files: Sequence[SkillFile]) -> str:
+    """The files, one on each line, as many as have room."""
+    lines = ["Files of this skill:"]
+    room = _RESOURCES
+    for number, file in enumerate(files):
+        line = f"- {without_tags(one_line(file.path))}"
+        room -= len(line) + 1
+        if room < 0:
+            lines.append(f"and {len(files) - number:,} more; list_skill_assets shows them")
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _failed(error: str) -> SkillResult:
+    return SkillResult(success=False, output="", error=error)

@@ -1,0 +1,1 @@
+"""The sets of tools, one for each room; every tool in them is a `Tool`."""

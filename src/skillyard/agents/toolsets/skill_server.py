@@ -1,0 +1,189 @@
+"""The names of a skill server: find skills for a task, read any of their files, list them."""
+
+import base64
+import fnmatch
+import mimetypes
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from skillyard.agents.source import Found, SkillFile, SkillSource, require
+from skillyard.agents.tool import Answer, Tool
+from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, picked, window
+from skillyard.agents.toolsets.yard_tool import yard_tool
+from skillyard.errors import FileMissingError, LimitError
+from skillyard.skill.bundle import SKILL_FILE
+from skillyard.skill.names import nearest_name
+from skillyard.skill.prompt import shortened
+from skillyard.usage.events import UsageKind
+
+MAX_FILE: Final = 1024 * 1024
+"""Bytes of a file that is no text and comes within an answer."""
+_MAX_MATCHES: Final = 20
+"""Files that one pattern reads."""
+_LISTED: Final = 200
+_BRIEF: Final = 400
+"""Characters of a description in a list."""
+_TEXT_OF_ALL: Final = 60_000
+_GLOB: Final = frozenset("*?[")
+
+
+def skill_server_tools(source: SkillSource, *, session: str = "", agent: str = "") -> list[Tool]:
+    """Skills of a source as a skill server gives them; `session` and `agent` say whose use is counted."""
+    server = SkillServer(source, session=session, agent=agent)
+    return [yard_tool(server.find_helpful_skills), yard_tool(server.read_skill_document), yard_tool(server.list_skills)]
+
+
+class SkillServer:
+    """What is asked of a skill server, answered by any source of skills."""
+
+    def __init__(self, source: SkillSource, *, session: str = "", agent: str = "") -> None:
+        self._source = source
+        self._who: Any = {"session": session, "agent": agent}
+
+    def find_helpful_skills(
+        self,
+        task_description: Annotated[str, Field(description="What you are about to do, in any language.", min_length=1)],
+        top_k: Annotated[int, Field(description="At most so many.", ge=1, le=20)] = 3,
+        list_documents: Annotated[bool, "Also list the other files of each skill."] = True,
+    ) -> Answer:
+        """Find the skills that help with a task, best first, each with its whole instructions. Do this first."""
+        hits = self._source.search(task_description, top_k)
+        if not hits:
+            return "No skill fits that task. list_skills shows what there is."
+        found: list[dict[str, Any]] = []
+        for rank, hit in enumerate(hits, start=1):
+            skill = hit.skill
+            self._source.record(UsageKind.LOADED, skill, **self._who)
+            text = cut(
+                self._source.text(skill), _TEXT_OF_ALL // len(hits), more="; read_skill_document reads all of it"
+            )
+            row: dict[str, Any] = {"rank": rank, "skill_name": skill.id, "score": round(hit.score, 4)}
+            row |= {"description": skill.description, **({"version": skill.version} if skill.version else {})}
+            if list_documents:
+                row["documents"] = _paths(self._source.files(skill))
+            found.append(row | {"content": text})
+        answer: dict[str, Any] = {"skills": found}
+        return answer
+
+    def read_skill_document(
+        self,
+        skill_name: Annotated[str, Field(description="The skill, as it was listed or found.", min_length=1)],
+        document_path: Annotated[
+            str | None, "A file, such as scripts/fill.py, or a pattern, such as references/*.md; none: list the files."
+        ] = None,
+        include_base64: Annotated[bool, "Answer with the bytes of a file that is no text."] = False,
+        offset: Annotated[int, Field(description="Of a long text: the character to begin at.", ge=0)] = 0,
+    ) -> Answer:
+        """Read any file of a skill: instructions, references, scripts, assets."""
+        skill = require(self._source, skill_name)
+        files = self._source.files(skill)
+        if not document_path:
+            listing: dict[str, Any] = {"skill_name": skill.id, "documents": _paths(files)}
+            return listing
+        path = _plain(document_path)
+        named = next((file for file in files if file.path == path), None)
+        if named is None and path.lower() == SKILL_FILE.lower():
+            named = next((file for file in files if file.path.lower() == path.lower()), None)
+        if named is not None:
+            self._count(skill, named.path)
+            return self._one(skill, named, include_base64=include_base64, offset=offset)
+        matching = [file for file in files if fnmatch.fnmatchcase(file.path, path)] if _GLOB & set(path) else []
+        if not matching:
+            raise _no_document(skill, path, files)
+        self._count(skill, *(file.path for file in matching))
+        return self._several(skill, matching, include_base64=include_base64)
+
+    def list_skills(
+        self,
+        cursor: Annotated[str, "Where the last answer ended: its next_cursor."] = "",
+        limit: Annotated[int, Field(ge=1, le=200)] = 100,
+    ) -> Answer:
+        """All skills there are, a page at a time, by name."""
+        page = self._source.page(cursor, limit)
+        rows = [
+            {"skill_name": each.id, "description": shortened(each.description, _BRIEF), **_version(each)}
+            for each in page.skills
+        ]
+        answer: dict[str, Any] = {"skills": rows, "source": self._source.label}
+        return answer | ({"next_cursor": page.next_cursor} if page.next_cursor else {})
+
+    def _count(self, skill: Found, *paths: str) -> None:
+        """Who reads its instructions loads a skill; who reads another of its files puts it to use."""
+        kind = UsageKind.LOADED if SKILL_FILE in paths else UsageKind.ACTIVATED
+        self._source.record(kind, skill, **self._who)
+
+    def _one(self, skill: Found, file: SkillFile, *, include_base64: bool, offset: int) -> Answer:
+        text = _text(self._source.file(skill, file.path)) if file.size <= MAX_FILE * 4 else None
+        if text is not None:
+            return window(text, offset)
+        return self._bytes(skill, file, include_base64=include_base64)
+
+    def _several(self, skill: Found, files: Sequence[SkillFile], *, include_base64: bool) -> Answer:
+        some = files[:_MAX_MATCHES]
+        room = MAX_TEXT // len(some)
+        documents: list[dict[str, Any]] = []
+        for file in some:
+            text = _text(self._source.file(skill, file.path)) if file.size <= MAX_FILE else None
+            more = "; read it by its own path"
+            # The bytes of many files at once would be more than anyone takes.
+            documents.append(
+                {"path": file.path, "content": cut(text, room, more=more)}
+                if text is not None
+                else self._bytes(skill, file, include_base64=include_base64 and len(some) == 1)
+            )
+        answer: dict[str, Any] = {"skill_name": skill.id, "documents": documents}
+        if len(some) < len(files):
+            answer["shown"] = f"{len(some)} of {len(files)}; name the others by their paths"
+        return answer
+
+    def _bytes(self, skill: Found, file: SkillFile, *, include_base64: bool) -> dict[str, Any]:
+        kind = mimetypes.guess_type(file.path)[0] or "application/octet-stream"
+        row: dict[str, Any] = {"path": file.path, "size": file.size, "mime_type": kind}
+        if not include_base64:
+            return row | {"note": "It is no text. Its bytes come with include_base64=true."}
+        if file.size > MAX_FILE:
+            raise LimitError(
+                f"{file.path} has {file.size:,} bytes; at most {MAX_FILE:,} fit into an answer.",
+                hint="Use it where the skill is installed: get_skill_script_path, or inject it into a sandbox.",
+                details={"field": "document_path", "value": file.size, "limit": MAX_FILE},
+            )
+        return row | {"content_base64": base64.b64encode(self._source.file(skill, file.path)).decode()}
+
+
+def _version(skill: Found) -> dict[str, str]:
+    return {"version": skill.version} if skill.version else {}
+
+
+def _paths(files: Sequence[SkillFile]) -> list[dict[str, Any]]:
+    rows = [
+        {"path": file.path, "size": file.size, **picked({"executable": file.executable or None}, "executable")}
+        for file in files[:_LISTED]
+    ]
+    if len(files) > _LISTED:
+        rows.append({"path": f"… and {len(files) - _LISTED} more", "size": 0})
+    return rows
+
+
+def _plain(path: str) -> str:
+    return path.strip().replace("\\", "/").removeprefix("./")
+
+
+def _text(data: bytes) -> str | None:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+    return None if "\0" in text else text
+
+
+def _no_document(skill: Found, path: str, files: Sequence[SkillFile]) -> FileMissingError:
+    paths = [file.path for file in files]
+    near = nearest_name(path, paths)
+    some = ", ".join(paths[:20]) + (" …" if len(paths) > 20 else "")  # noqa: PLR2004 -- as before it
+    return FileMissingError(
+        f"The skill {skill.id!r} has no file {path[:200]!r}.",
+        hint=f"Did you mean {near!r}? Its files: {some}" if near else f"Its files: {some}",
+        details={"field": "document_path", "value": path[:200]},
+    )

@@ -1,0 +1,117 @@
+"""`skillyard mcp serve`."""
+
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from skillyard.cli.options import Environment, Roots, Token, check_place
+from skillyard.cli.output import sink_of
+from skillyard.config.load import load_settings
+from skillyard.imports import uncollected
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillyard.agents.folder_uses import FolderUses
+    from skillyard.agents.source import SkillSource
+    from skillyard.client import Skillyard
+    from skillyard.config.settings import Settings
+
+Toolsets = Annotated[
+    str | None,
+    typer.Option(
+        "--toolsets",
+        "-t",
+        metavar="NAMES",
+        help="What the client may use, with commas: skills (alone if nothing is said), registry, sandbox, releases, "
+        "learning; or all.",
+    ),
+]
+OfYard = Annotated[bool, typer.Option("--registry", help="Skills of the yard, not of folders.")]
+_LAST_SECONDS: Final = 2.0
+"""How long the end waits for the last uses to be counted."""
+AnyServer = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="The yard is this Skillyard server; implies --registry.")
+]
+
+
+def serve(
+    context: typer.Context,
+    *,
+    toolsets: Toolsets = None,
+    root: Roots = None,
+    env: Environment = None,
+    registry: OfYard = False,
+    server: AnyServer = None,
+    token: Token = None,
+) -> None:
+    """Serve skills to a client that starts this, over stdin and stdout.
+
+    Without options these are the skills in reach from here. `skillyard mcp install` tells a client to start it;
+    `skillyard serve` serves MCP over HTTP, at /mcp.
+    """
+    from skillyard.server.mcp.toolsets import chosen_toolsets  # noqa: PLC0415 -- `--help` needs nothing of it
+
+    check_place(server, token, root, env, registry=registry)
+    chosen = chosen_toolsets(toolsets)
+    settings = load_settings({"server": server, "token": token})
+    with ExitStack() as opened, ExitStack() as first_closed:
+        yard = cache(lambda: opened.enter_context(_yard(server, token)))
+        if server is not None or registry:
+            source = _of_yard(yard, opened)
+        else:
+            source = _of_folders(settings, root or [], env, _counting(settings, yard, first_closed))
+            for remark in [] if root or env else _remarks(settings):
+                sink_of(context).say(remark)
+        with uncollected():
+            from skillyard.agents.materialise import OnThisMachine  # noqa: PLC0415 -- as above
+            from skillyard.server.mcp.stdio import serve_stdio  # noqa: PLC0415 -- half a second of imports
+
+        serve_stdio(source, chosen, yard=yard, place=OnThisMachine(settings.home))
+
+
+def _yard(server: str | None, token: str | None) -> "Skillyard":
+    from skillyard.cli.yard import yard_client  # noqa: PLC0415 -- skills of folders need no yard
+
+    return yard_client(server, token)
+
+
+def _of_yard(yard: "Callable[[], Skillyard]", opened: ExitStack) -> "SkillSource":
+    from skillyard.agents.yard_source import YardSource  # noqa: PLC0415 -- as above
+
+    source = YardSource(yard())
+    opened.callback(source.close)
+    return source
+
+
+def _of_folders(
+    settings: "Settings", roots: list[Path], environment: str | None, uses: "FolderUses | None"
+) -> "SkillSource":
+    from skillyard.agents.library_source import LibrarySource  # noqa: PLC0415 -- skills of a yard need no folders
+    from skillyard.app.libraries import open_library  # noqa: PLC0415
+    from skillyard.app.searching import open_search  # noqa: PLC0415
+
+    library = open_library(settings, roots=roots, environment=environment)
+    search = open_search(settings, library, roots=roots, environment=environment)
+    return LibrarySource(library, search=search, record=uses)
+
+
+def _counting(settings: "Settings", yard: "Callable[[], Skillyard]", closed: ExitStack) -> "FolderUses | None":
+    """What counts uses in the yard of this machine; none is made for that, and no other is told what is here."""
+    elsewhere = settings.server is not None
+    if elsewhere or not (settings.database_url or (settings.home / "registry.sqlite").exists()):
+        return None
+    from skillyard.agents.folder_uses import FolderUses  # noqa: PLC0415 -- as above
+
+    uses = FolderUses(yard)
+    closed.callback(uses.flush, _LAST_SECONDS)
+    return uses
+
+
+def _remarks(settings: "Settings") -> list[str]:
+    from skillyard.app.libraries import missing_environment  # noqa: PLC0415 -- as above
+
+    return missing_environment(settings)

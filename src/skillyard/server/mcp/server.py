@@ -1,0 +1,161 @@
+"""The MCP server: which method is answered by what."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel.server import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import BaseModel
+
+import skillyard
+from skillyard.errors import LimitError
+from skillyard.server.mcp.completions import completed
+from skillyard.server.mcp.errors import mcp_error
+from skillyard.server.mcp.guests import Guest, Guests
+from skillyard.server.mcp.news import MOST_WATCHED
+from skillyard.server.mcp.progress import told_to
+from skillyard.server.mcp.prompts import listed_prompts, prompt_of
+from skillyard.server.mcp.resources import listed_resources, listed_templates, read_resource
+from skillyard.server.mcp.skills_extension import (
+    EXTENSION,
+    SETTINGS,
+    GetSkillParams,
+    ReadDirectoryParams,
+    get_skill,
+    list_skills,
+    read_directory,
+)
+from skillyard.server.mcp.threads import aside
+from skillyard.server.mcp.tools import called, listed_tools, tool_named
+
+Context = ServerRequestContext[Any, Any]
+P = TypeVar("P", bound=BaseModel)
+
+NAME: Final = "skillyard"
+INSTRUCTIONS: Final = (
+    "Skills are folders of instructions, scripts and references for kinds of tasks. Before a task, look whether one "
+    "fits: the tool `skill` lists them, `search_skills` finds them. Load it, then do as it says. Every file of a skill "
+    "is also a resource, skill://<skill>/<path>, and every skill a prompt."
+)
+
+
+class SkillServer(Server[Any]):
+    """The server of the SDK, with the handlers of one kind of guests."""
+
+    def __init__(self, guests: Guests) -> None:
+        self._guests = guests
+        super().__init__(
+            NAME,
+            version=skillyard.__version__,
+            title="Skillyard",
+            instructions=INSTRUCTIONS,
+            # Headers that repeat arguments are for tools that declare some; the SDK would list all tools to find out.
+            get_tool_input_schema=lambda _name: None,
+            on_list_tools=self._answering(lambda guest, _: listed_tools(guest.toolbox)),
+            on_call_tool=self._call_tool,
+            on_list_resources=self._answering(
+                lambda guest, params: listed_resources(guest.source, _cursor(params)),
+            ),
+            on_list_resource_templates=self._answering(lambda _guest, _params: listed_templates()),
+            on_read_resource=self._answering(
+                lambda guest, params: read_resource(guest.source, params.uri, session=guest.session)
+            ),
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=self._answering(lambda guest, params: listed_prompts(guest.source, _cursor(params))),
+            on_get_prompt=self._answering(
+                lambda guest, params: prompt_of(
+                    guest.source, params.name, params.arguments, session=guest.session, place=guest.place
+                )
+            ),
+            on_completion=self._answering(lambda guest, params: completed(guest.source, params)),
+        )
+        self.extensions[EXTENSION] = SETTINGS
+        self.add_request_handler(
+            "skills/list",
+            types.PaginatedRequestParams,
+            self._answering(lambda guest, params: list_skills(guest.source, guest.manifests, params.cursor)),
+        )
+        self.add_request_handler(
+            "skills/get", GetSkillParams, self._answering(lambda guest, params: get_skill(guest.source, params.uri))
+        )
+        self.add_request_handler(
+            "resources/directory/read",
+            ReadDirectoryParams,
+            self._answering(lambda guest, params: read_directory(guest.source, params.uri, params.cursor)),
+        )
+        self.middleware.append(self._introduce)
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """What older clients are told at the start: that they will be notified."""
+        told = NotificationOptions(prompts_changed=True, resources_changed=True, tools_changed=True)
+        return super().create_initialization_options(
+            notification_options or told, experimental_capabilities, extensions
+        )
+
+    def _answering(self, answer: Callable[[Guest, Any], Any]) -> Callable[[Context, Any], Awaitable[Any]]:
+        """A handler that finds out who asks, and answers in a thread."""
+
+        async def handler(context: Context, params: Any) -> Any:  # noqa: ANN401 -- of the kind that the method has
+            guest = await self._guests.guest_of(context)
+            return await aside(partial(answer, guest, params))
+
+        return handler
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        guest = await self._guests.guest_of(context)
+        tool = await aside(partial(tool_named, guest.toolbox, params.name))
+        async with told_to(context.session):
+            return await aside(partial(called, tool, params.arguments or {}), guest.calls)
+
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        guest = await self._guests.guest_of(context)
+        return await guest.news.listen(context, params)
+
+    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        guest = await self._guests.guest_of(context)
+        watched = await guest.news.tell(_connection(context))
+        if len(watched) >= MOST_WATCHED:
+            raise mcp_error(
+                LimitError(
+                    f"You follow {MOST_WATCHED:,} resources; no more are taken.",
+                    hint="Unsubscribe from some, or follow the list of resources.",
+                    details={"limit": MOST_WATCHED},
+                )
+            )
+        watched.add(params.uri)
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        guest = await self._guests.guest_of(context)
+        (await guest.news.tell(_connection(context))).discard(params.uri)
+        return types.EmptyResult()
+
+    async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Have older clients told of changes from the start; newer ones subscribe."""
+        if ctx.method == "notifications/initialized" and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            guest = await self._guests.guest_of(ctx)
+            await guest.news.tell(_connection(ctx))
+        return await call_next(ctx)
+
+
+def _cursor(params: types.PaginatedRequestParams | None) -> str | None:
+    return params.cursor if params else None
+
+
+def _connection(context: Context) -> Connection:
+    # The SDK shows handlers the connection in no other way, and only it knows when it ends.
+    return context.session._connection  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]

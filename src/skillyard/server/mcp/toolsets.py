@@ -1,0 +1,98 @@
+"""Which tools a client sees: those of the toolsets that it asked for."""
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from skillyard.agents.materialise import Place
+from skillyard.agents.skill_tool import NAME as SKILL
+from skillyard.agents.skill_tool import SkillTool
+from skillyard.agents.source import SkillSource
+from skillyard.agents.tool import Tool
+from skillyard.agents.toolsets.of_yards import OF_YARDS, YardToolsets
+from skillyard.agents.toolsets.skills import skills_tools
+from skillyard.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillyard.remote.client import YardClient
+
+SKILLS: Final = "skills"
+ALL: Final = "all"
+DEFAULT: Final = (SKILLS,)
+TOOLSETS: Final = (SKILLS, *OF_YARDS)
+_SHOWN: Final = 100
+
+
+def chosen_toolsets(text: str | None) -> tuple[str, ...]:
+    """The toolsets that a list with commas names, each once; without any, the default."""
+    names = list(dict.fromkeys(name for part in (text or "").split(",") if (name := part.strip().lower())))
+    if not names:
+        return DEFAULT
+    if ALL in names:
+        return TOOLSETS
+    unknown = next((name for name in names if name not in TOOLSETS), None)
+    if unknown is not None:
+        raise UsageError(
+            f"There is no toolset {unknown[:_SHOWN]!r}.",
+            hint=f"Choose of: {', '.join(TOOLSETS)}; or {ALL}.",
+            details={"field": "toolsets", "value": unknown[:_SHOWN]},
+        )
+    return tuple(names)
+
+
+class Toolbox:
+    """The tools of one client. What `skill` says changes with the skills there are.
+
+    `place` is where scripts of skills can be run, and `local` a folder of the machine that the client works on.
+    """
+
+    def __init__(
+        self,
+        source: SkillSource,
+        toolsets: tuple[str, ...],
+        *,
+        yard: "Callable[[], YardClient]",
+        session: str = "",
+        place: Place,
+        local: Path | None = None,
+    ) -> None:
+        self._source = source
+        self._toolsets = toolsets
+        self._yard = yard
+        self._session = session
+        self._place = place
+        self._local = local
+        self._skill = SkillTool(source, session=session, place=place)
+
+    @property
+    def follows_skills(self) -> bool:
+        """Whether what the tools say changes with the skills."""
+        return SKILLS in self._toolsets
+
+    def tools(self) -> dict[str, Tool]:
+        """All of them as they are now, by name."""
+        tools = dict(self._made)
+        if self.follows_skills:
+            tools[SKILL] = replace(tools[SKILL], description=self._skill.description())
+        return tools
+
+    def named(self, name: str) -> Tool | None:
+        """The tool of that name, to be called."""
+        return self._made.get(name)
+
+    @cached_property
+    def _made(self) -> dict[str, Tool]:
+        """Of two tools of one name, that of the toolset named first."""
+        yards = YardToolsets(self._yard, source=self._source, session=self._session, local=self._local)
+        made: dict[str, Tool] = {}
+        for name in self._toolsets:
+            if name == SKILLS:
+                tools = skills_tools(self._source, session=self._session, place=self._place)
+            else:
+                tools = yards.tools(name)
+            for tool in tools:
+                made.setdefault(tool.name, tool)
+        return made

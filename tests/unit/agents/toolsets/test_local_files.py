@@ -1,0 +1,44 @@
+"""Files of the machine that an agent works on: below its folder, and nowhere else."""
+
+import pytest
+
+from skillyard.agents.toolsets.local_files import LocalFiles
+from skillyard.errors import FileMissingError, InputError, NotAllowedError, UnavailableError
+
+
+def test_files_below_the_folder_are_read_and_written(tmp_path):
+    files = LocalFiles(tmp_path)
+    assert files.write("a/b.txt", b"1") == str(tmp_path / "a/b.txt")
+    assert files.read("a/b.txt") == b"1"
+    assert files.read(str(tmp_path / "a/b.txt")) == b"1"
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "link/x", "a/../../x", "x\0y"])
+def test_nothing_outside_is_touched(tmp_path, path):
+    inside = tmp_path / "work"
+    inside.mkdir()
+    (tmp_path / "x").write_text("secret")
+    (inside / "link").symlink_to(tmp_path)
+    files = LocalFiles(inside)
+    with pytest.raises(NotAllowedError):
+        files.read(path)
+    with pytest.raises(NotAllowedError):
+        files.write(path, b"")
+    assert (tmp_path / "x").read_text() == "secret"
+
+
+def test_what_is_no_file_is_told(tmp_path):
+    files = LocalFiles(tmp_path)
+    with pytest.raises(FileMissingError):
+        files.read(".")
+    with pytest.raises(FileMissingError):
+        files.read("nope")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UnavailableError):
+        files.write("folder", b"")
+
+
+def test_without_a_folder_there_is_another_way(tmp_path):
+    with pytest.raises(InputError, match="local_path") as caught:
+        LocalFiles(None).read("a")
+    assert "content_base64" in caught.value.hint

@@ -1,0 +1,116 @@
+"""`skillyard mcp install`, `uninstall` and `clients` as people and scripts use them."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def project(machine):
+    return machine / "project"
+
+
+def test_what_would_be_written_is_shown_and_a_dry_run_writes_nothing(run, project):
+    result = run("mcp", "install", "--agent", "claude", "--dry-run")
+    assert result.code == 0
+    assert '+    "skillyard": {' in result.out
+    assert "dry run" in result.out
+    assert not (project / ".mcp.json").exists()
+
+
+def test_without_a_yes_nothing_is_written_and_it_is_said_how(run, project):
+    result = run("mcp", "install", "--agent", "claude")
+    assert result.code == 2
+    assert "-y" in result.err
+    assert not (project / ".mcp.json").exists()
+
+
+def test_installed_seen_and_taken_back(run, project, machine):
+    result = run("mcp", "install", "--agent", "claude", "--agent", "codex", "--toolsets", "skills,registry", "-y")
+    assert result.code == 0
+    assert "undo: skillyard mcp uninstall --agent claude-code" in result.out
+    entry = json.loads((project / ".mcp.json").read_text())["mcpServers"]["skillyard"]
+    assert entry == {
+        "type": "stdio",
+        "command": "skillyard",
+        "args": ["mcp", "serve", "--toolsets", "skills,registry"],
+    }
+    states = {row["agent"]: row for row in run("mcp", "clients", "--json").json["clients"]}
+    assert states["claude-code"]["project"]["installed"]
+    assert not states["claude-code"]["user"]["installed"]
+    assert "✓  claude-code" in run("mcp", "clients").out
+    again = run("mcp", "install", "--agent", "claude", "--toolsets", "skills,registry", "--json")
+    assert again.json["changes"][0]["act"] == "none"
+    gone = run("mcp", "uninstall", "--agent", "claude", "--agent", "codex", "-y", "--json")
+    assert [change["act"] for change in gone.json["changes"]] == ["remove", "remove"]
+    assert list(project.rglob("*.json")) == []
+    assert run("mcp", "uninstall", "--agent", "claude", "-y").code == 3
+
+
+def test_ones_own_file_names_the_program_by_its_whole_path(run, machine, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_HOME", str(machine / "yard"))
+    assert run("mcp", "install", "--agent", "cursor", "--user", "-y").code == 0
+    entry = json.loads((machine / "person/.cursor/mcp.json").read_text())["mcpServers"]["skillyard"]
+    assert entry["command"].startswith("/")
+    assert entry["env"] == {"SKILLYARD_HOME": str(machine / "yard")}
+
+
+def test_an_address_is_written_without_its_token(run, project, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_TOKEN", "sky_secret")
+    words = ("--server", "https://yard.example.org/", "--http", "--toolsets", "all")
+    result = run("mcp", "install", "--agent", "vscode", *words, "-y")
+    assert result.code == 0
+    text = (project / ".vscode/mcp.json").read_text()
+    assert json.loads(text)["servers"]["skillyard"] == {
+        "type": "http",
+        "url": "https://yard.example.org/mcp?toolsets=all",
+        "headers": {"Authorization": "Bearer ${env:SKILLYARD_TOKEN}"},
+    }
+    assert "sky_secret" not in text + result.out + result.err
+    assert "SKILLYARD_TOKEN" in result.err
+
+
+def test_a_command_for_a_server_elsewhere_names_it(run, project):
+    assert run("mcp", "install", "--agent", "codex", "--server", "https://yard.example.org", "-y").code == 0
+    text = (project / ".codex/config.toml").read_text()
+    assert 'args = ["mcp", "serve", "--server", "https://yard.example.org"]' in text
+
+
+def test_a_folder_or_an_environment_is_entered_as_each_file_needs_it(run, project, machine):
+    (project / "sub").mkdir()
+    run("mcp", "install", "--agent", "claude", "--root", "sub", "--env", "work", "-y")
+    entry = json.loads((project / ".mcp.json").read_text())["mcpServers"]["skillyard"]
+    assert entry["args"] == ["mcp", "serve", "--root", "sub", "--env", "work"]
+    run("mcp", "install", "--agent", "cursor", "--user", "--root", "sub", "-y")
+    entry = json.loads((machine / "person/.cursor/mcp.json").read_text())["mcpServers"]["skillyard"]
+    assert entry["args"][-2:] == ["--root", str(project / "sub")]
+    outside = run("mcp", "install", "--agent", "cursor", "--root", str(machine / "person"), "-y")
+    assert (outside.code, "--user" in outside.err) == (2, True)
+    for yard in (("--server", "https://yard.example.org"), ("--registry",)):
+        both = run("mcp", "install", "--agent", "cursor", "--root", "sub", *yard, "-y")
+        assert (both.code, yard[0] in both.err) == (2, True)
+
+
+def test_a_program_that_the_agent_would_not_find_is_remarked(run, project, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "--user" in run("mcp", "install", "--agent", "cursor", "-y").err
+    monkeypatch.setenv("PATH", f"{tmp_path}:{project}")
+    (project / "skillyard").write_text("#!/bin/sh\n")
+    (project / "skillyard").chmod(0o755)
+    assert run("mcp", "install", "--agent", "trae", "-y").err == ""
+
+
+def test_mistakes_are_told_with_a_way_out(run, machine):
+    (machine / "person/.cursor").mkdir()
+    nobody = run("mcp", "install")
+    assert nobody.code == 2
+    assert "--agent cursor" in nobody.err
+    assert run("mcp", "install", "--agent", "curser").code == 3
+    assert run("mcp", "install", "--agent", "cursor", "--http").code == 2
+    assert run("mcp", "install", "--agent", "cursor", "--toolsets", "skills,regstry", "-y").code == 2
+    assert "--server" in run("mcp", "install", "--agent", "cursor", "--http").err
+    (machine / "project/.cursor").mkdir()
+    (machine / "project/.cursor/mcp.json").write_text("{")
+    broken = {row["agent"]: row for row in run("mcp", "clients", "--json").json["clients"]}["cursor"]
+    assert "mcp.json" in broken["project"]["problem"]
+    assert "mcp.json" in run("mcp", "clients").out
