@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/mcp-peers/.tried
 
 .PHONY: help setup serve test lint types layers unit soak bench docs lock clean
 
@@ -17,7 +18,13 @@ $(READY): requirements.lock pyproject.toml scripts/setup
 	@scripts/setup $(PYTHON) $(VENV)
 	@touch $(READY)
 
-serve: $(READY) ## serve the API on http://127.0.0.1:8321 with the built-in skills to look at
+$(PEERS): scripts/mcp-peers scripts/framework-peers $(READY)
+	@scripts/mcp-peers $(VENV) || echo "scripts/mcp-peers failed; what is tested against them is left out." >&2
+	@scripts/framework-peers $(VENV) || echo "scripts/framework-peers failed; two examples are not tested." >&2
+	@mkdir -p $(@D) && touch $@
+
+serve: $(READY) ## serve pages, API and MCP on http://127.0.0.1:8321, at first with a sample history to look at
+	@$(BIN)/skillyard demo --sample || true # without it there is less to look at
 	@$(BIN)/skillyard serve
 
 test: $(READY) lint types layers unit ## lint, types, import layers and every test: what CI runs
@@ -32,10 +39,10 @@ types: $(READY) ## pyright, strict on src
 layers: $(READY) ## import-linter: who may import whom
 	$(BIN)/lint-imports
 
-unit: $(READY)
+unit: $(READY) $(PEERS)
 	$(BIN)/pytest
 
-soak: $(READY) ## the same harnesses at full counts
+soak: $(READY) $(PEERS) ## the same harnesses at full counts
 	SKILLYARD_SOAK=1 $(BIN)/pytest
 
 bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.md
@@ -44,6 +51,8 @@ bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.
 	$(BIN)/python bench/registry.py --write bench/RESULTS.md
 	$(BIN)/python bench/sandboxes.py --write bench/RESULTS.md
 	$(BIN)/python bench/decisions.py --write bench/RESULTS.md
+	$(BIN)/python bench/mcp_serving.py --write bench/RESULTS.md
+	$(BIN)/python bench/pages.py --write bench/RESULTS.md
 
 docs: $(READY) ## rewrite the generated tables of docs/ from the code
 	$(BIN)/python scripts/docs.py

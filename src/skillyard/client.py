@@ -1,14 +1,12 @@
 """`Skillyard`: a yard in Python, the one of this machine or one elsewhere."""
 
-import gc
-from collections.abc import Generator
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from skillyard.config.load import load_settings
 from skillyard.config.settings import Settings
+from skillyard.imports import uncollected
 from skillyard.library.disk import read_folder
 from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
@@ -88,22 +86,10 @@ def _connection(settings: Settings, *, here: bool) -> Connection:
     token = settings.token.get_secret_value() if settings.token else None
     if settings.server is not None and not here:
         return Connection(settings.server, token=token)
-    with _uncollected():
+    with uncollected():
         # The yard of this machine needs the whole server, which takes long to import.
         from skillyard.remote.in_process import InProcess  # noqa: PLC0415
         from skillyard.server.local import local_application  # noqa: PLC0415
 
     transport = InProcess(lambda: local_application(settings))
     return Connection(LOCAL, token=token, transport=transport, in_process=True)
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """Looks for no garbage where there is none: doing so takes a tenth of the time of large imports."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -1,7 +1,9 @@
 """Servers that learn from feedback, to be killed at any place of it.
 
 `learning_worker.py HOME DATABASE MODEL` reads `start PLACE…`, which makes a child that works on feedback and stands
-still when it comes to one of the places, and `reap PID`, which waits for its end. Each line that it prints is a fact.
+still when it comes to one of the places, and `reap PID`, which waits for its end. Where one of the words is
+`approve=PROPOSAL`, the child approves that instead; with `poll=SOURCE`, `page=ROWS` and `hours=HOURS` it looks there,
+so much later. Each line that it prints is a fact.
 """
 
 import asyncio
@@ -10,14 +12,22 @@ import json
 import os
 import sys
 import tempfile
+from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 
 from skillyard.app.yard import open_yard
+from skillyard.clock import utc_now
 from skillyard.config.settings import Settings
+from skillyard.history.entries import Why
 from skillyard.jobs.work import Job
 from skillyard.learning.commits import Commits
+from skillyard.learning.decisions import Decisions
+from skillyard.learning.intake import Intake
 from skillyard.learning.lessons import Lessons
 from skillyard.learning.skills.applying import SkillApplier
+from skillyard.learning.sources import tables
+from skillyard.learning.sources.polling import Polling
 
 
 def say(**line):
@@ -26,16 +36,18 @@ def say(**line):
 
 
 class Standstill:
-    """Makes jobs stand still: `in-`, `did-` and `kept-` a step, `settled-`, `published-` and `applied-` an agent."""
+    """Makes jobs stand still: `in-`, `did-` and `kept-` a step, `settled-`, `published-` and `applied-` an agent.
+
+    Those who approve stand still when they have `claimed`, `published`, `made` and `ended`; those who poll when they
+    have `read` and `taken` some, have `moved` on, and when it is `over`.
+    """
 
     def __init__(self, places):
         self._places = places
         self._agent = ""
 
     def set_up(self):
-        do_step, finish_job = Job.step, Job.finish
-        settle_lesson, commit_draft, attach_skill = Lessons.settle, Commits.commit, SkillApplier._attach
-        lesson_of = Lessons.get
+        do_step, lesson_of = Job.step, Lessons.get
 
         async def step(job, name, doing):
             short = name if name == "match" else ""
@@ -55,26 +67,40 @@ class Standstill:
         async def agent_of(lesson_id):
             return (await lesson_of(self.lessons, self.boss, lesson_id)).agent_id
 
-        async def finish(job, transaction, **values):
-            await finish_job(job, transaction, **values)
-            await self.reach("finishing")
+        Job.step = step
+        self._after(Job, "finish", "finishing")
+        self._after(Lessons, "settle", "settled")
+        self._after(Commits, "do", "applied")
+        self._before(SkillApplier, "_attach", "published")
+        self._before(Decisions, "_carry_out", "claimed")
+        self._after(Commits, "apply", "made")
+        self._after(Decisions, "_end", "ended")
+        self._before(Polling, "_take", "read")
+        self._after(Intake, "take", "taken")
+        self._after(Polling, "_renew", "moved")
+        self._before(Polling, "_let_go", "over")
 
-        async def settle(lessons, lesson_id, draft):
-            settled = await settle_lesson(lessons, lesson_id, draft)
-            await self.reach(f"settled-{self._agent}")
-            return settled
+    def _after(self, owner, name, place):
+        do = getattr(owner, name)
 
-        async def commit(commits, author, draft):
-            result = await commit_draft(commits, author, draft)
-            await self.reach(f"applied-{self._agent}")
-            return result
+        async def done(*args, **more):
+            value = await do(*args, **more)
+            await self.reach(self._here(place))
+            return value
 
-        async def attach(applier, *args):
-            await self.reach(f"published-{self._agent}")
-            return await attach_skill(applier, *args)
+        setattr(owner, name, done)
 
-        Job.step, Job.finish = step, finish
-        Lessons.settle, Commits.commit, SkillApplier._attach = settle, commit, attach
+    def _before(self, owner, name, place):
+        do = getattr(owner, name)
+
+        async def doing(*args, **more):
+            await self.reach(self._here(place))
+            return await do(*args, **more)
+
+        setattr(owner, name, doing)
+
+    def _here(self, place):
+        return f"{place}-{self._agent}" if self._agent and place != "finishing" else place
 
     async def reach(self, place):
         if place in self._places:
@@ -87,14 +113,27 @@ def settings_of(home, database, model):
     return Settings(home=Path(home), database_url=database, sandbox_backend="unsafe", **named)
 
 
-async def serve(settings, places):
-    standstill = Standstill(places)
+async def serve(settings, words):
+    standstill = Standstill(words)
     standstill.set_up()
+    orders = dict(word.split("=", 1) for word in words if "=" in word)
     async with open_yard(settings) as yard:
         standstill.lessons = yard.learning.lessons
-        standstill.boss = await yard.access.operator("worker")
+        standstill.boss = boss = await yard.access.operator("worker")
         say(ready=os.getpid())
-        await yard.jobs.follow()
+        if "approve" in orders:
+            await yard.learning.approve(boss, orders["approve"], why=Why(reason="approved"))
+        elif "poll" in orders:
+            tables.PAGE = int(orders["page"])
+            now = utc_now() + timedelta(hours=float(orders["hours"]))
+            say(
+                polled=asdict(
+                    await Polling(yard.database, yard.learning.intake, clock=lambda: now).poll(orders["poll"])
+                )
+            )
+        else:
+            await yard.jobs.follow()
+        await asyncio.Event().wait()
 
 
 async def warm_up():

@@ -3,6 +3,10 @@
 import asyncio
 import json
 import os
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from sqlalchemy import select
@@ -10,17 +14,28 @@ from tests.adversarial.test_jobs_kills import servers_of
 from tests.learning_minds import FINISHED, Mind, call, calls, matching, remember
 
 from skillyard.app.yard import open_yard
+from skillyard.clock import utc_now
+from skillyard.config.sections import Learning
 from skillyard.config.settings import Settings
+from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.history.models import EntryRow
 from skillyard.identity.agents import AgentFields
 from skillyard.jobs.rows import OPEN
+from skillyard.learning.committing import Pupil
+from skillyard.learning.concluding import conclude
+from skillyard.learning.decisions import CUT_OFF_AFTER, Decisions
 from skillyard.learning.drafts import Author
 from skillyard.learning.feedback import FeedbackSpec
 from skillyard.learning.memories import MemoryWish
 from skillyard.learning.models import FeedbackRow
-from skillyard.learning.states import LessonState, Operation
+from skillyard.learning.rules.drafting import RuleWish
+from skillyard.learning.skill_wish import SkillWish
+from skillyard.learning.sources.source import SourceKind
+from skillyard.learning.states import LessonState, MergeMode, Operation, ProposalState
+from skillyard.llm.budget import Budget
 from skillyard.llm.scripted import Reply, ScriptedModel
+from skillyard.llm.transcripts import Transcript
 
 WORKER = Path(__file__).with_name("learning_worker.py")
 SOAK = bool(os.environ.get("SKILLYARD_SOAK"))
@@ -132,6 +147,19 @@ async def told(yard, feedback_id):
     }
 
 
+def asker(settings):
+    """Asks a yard that is opened for one question."""
+
+    def ask(question, *args):
+        async def asking():
+            async with open_yard(settings) as yard:
+                return await question(yard, *args)
+
+        return asyncio.run(asking())
+
+    return ask
+
+
 async def undo_all(yard, feedback_id):
     boss = await yard.access.operator("worker")
     for lesson in await yard.learning.lessons.of(boss, feedback_id):
@@ -147,13 +175,7 @@ def test_learning_that_is_killed_at_every_step_changes_what_was_decided_first_an
     places = PLACES if SOAK else quick
     settings = Settings(home=tmp_path / "home", database_url=database_url, sandbox_backend="unsafe")
 
-    def ask(question, *args):
-        async def asking():
-            async with open_yard(settings) as yard:
-                return await question(yard, *args)
-
-        return asyncio.run(asking())
-
+    ask = asker(settings)
     decisions, feedback_id = ask(set_up)
     mind = Fickle(decisions)
     with (
@@ -190,3 +212,174 @@ def test_learning_that_is_killed_at_every_step_changes_what_was_decided_first_an
     }
     assert (mind.matched, mind.decided) == (1, len(AGENTS))
     assert ask(undo_all, feedback_id) == (["A person holds this.", "It takes three days."], [], [])
+
+
+APPROVAL_PLACES = ["claimed", "made", "ended"]
+SKILL_PLACES = ["claimed", "published", "made"]
+"""What was approved is then gone on with by a server that nobody asked to."""
+
+
+async def propose(yard):
+    """Proposals of every kind: of lessons, and by hand."""
+    boss, rooms = await yard.access.operator("worker"), yard.learning
+    yard.jobs._is_following = True
+    await yard.registry.agents.create(boss, AgentFields(name="support"), agent_id="support", why=WHY)
+    by_hand = Author(principal=boss, lesson_id=None, why=WHY)
+    table = {"name": "discount", "table": TABLE}
+    rule = await rooms.drafting.draft(boss, RuleWish(operation=Operation.CREATE, **table))
+    [made] = await rooms.rules.apply(rule, by_hand)
+    row = {**TABLE, "rules": [{"when": ['"silver"'], "then": [5]}]}
+    more = RuleWish(operation=Operation.UPDATE, rule_id=made.id, table=row, merge_mode=MergeMode.EXTEND)
+    drafts = {
+        "memory by hand": await rooms.memories.draft(boss, MemoryWish(operation=Operation.CREATE, text="By hand.")),
+        "rule by hand": await rooms.drafting.draft(boss, RuleWish(operation=Operation.CREATE, name="n", table=TABLE)),
+        "row by hand": await rooms.drafting.draft(boss, more),
+    }
+    proposals = {name: (await rooms.commits.commit(by_hand, draft)).proposal_id for name, draft in drafts.items()}
+    for name, artifact in (("memory", None), ("skill", SKILL)):
+        pupil = await a_pupil(rooms, boss, f"Learn a {name}.")
+        if artifact is None:
+            wish = MemoryWish(operation=Operation.CREATE, text="Of a lesson.", agent_id="support")
+            result = await rooms.committing.commit(pupil, await rooms.memories.draft(boss, wish))
+        else:
+            asked = {"budget": Budget(), "transcript": Transcript(), "skill_artifact": artifact}
+            result = await rooms._skills.commit_to_skill(pupil, SkillWish(operation=Operation.CREATE), **asked)
+        await conclude(rooms.lessons, pupil.lesson.id, result)
+        proposals[name] = result.proposal_id
+    return proposals
+
+
+async def a_pupil(rooms, boss, content):
+    [taken] = await rooms.intake.take(boss, [FeedbackSpec(content=content)])
+    [lesson_id] = await rooms.lessons.begin(boss, taken.feedback.id, {"support": content})
+    lesson = await rooms.lessons.get(boss, lesson_id)
+    return Pupil(principal=boss, feedback=taken.feedback, lesson=lesson)
+
+
+async def reject(yard, proposal):
+    boss = await yard.access.operator("worker")
+    try:
+        await yard.learning.reject(boss, proposal, why=WHY)
+    except ConflictError as error:
+        return error.message
+    return "rejected"
+
+
+async def go_on(yard):
+    """As a server does some time after another has died."""
+    rooms = yard.learning
+    late = Decisions(
+        yard.database,
+        yard.history,
+        rooms.commits,
+        rooms.policy,
+        clock=lambda: utc_now() + CUT_OFF_AFTER + timedelta(seconds=1),
+    )
+    return await late.resume()
+
+
+async def decided(yard, proposals):
+    """How proposals and their lessons stand, and all that changed on someone's approval."""
+    boss, rooms = await yard.access.operator("worker"), yard.learning
+    stand = {}
+    for name, proposal_id in proposals.items():
+        proposal = await rooms.commits.proposal(boss, proposal_id)
+        lesson = proposal.lesson_id and await rooms.lessons.get(boss, proposal.lesson_id)
+        stand[name] = (proposal.state, lesson and (lesson.state, len(lesson.effects)))
+    async with yard.database.read() as session:
+        on_approval = EntryRow.reason == "approved"
+        return stand, sorted(await session.scalars(select(EntryRow.action).where(on_approval)))
+
+
+def test_an_approval_that_is_killed_anywhere_is_carried_out_once_and_cannot_be_rejected(database_url, tmp_path):
+    settings = Settings(
+        home=tmp_path / "home",
+        database_url=database_url,
+        sandbox_backend="unsafe",
+        learning=Learning(memory="review", rules="review", skills="review"),
+    )
+
+    ask = asker(settings)
+    proposals = ask(propose)
+    with servers_of(WORKER, settings.home, database_url, "http://127.0.0.1:9/v1") as servers:
+        for name, proposal in proposals.items():
+            if name == "skill":
+                continue
+            for place in APPROVAL_PLACES:
+                pid = servers.start(f"approve={proposal}", place)
+                assert servers.reached() == {"reached": place}
+                servers.kill(pid)
+                stands = "approved" if place == "ended" else "being approved"
+                assert ask(reject, proposal) == f"The proposal {proposal} is {stands} already."
+        for place in SKILL_PLACES:
+            pid = servers.start(f"approve={proposals['skill']}", place)
+            assert servers.reached() == {"reached": place}
+            servers.kill(pid)
+    assert ask(go_on) == 1
+    assert ask(go_on) == 0
+    by_hand, of_lesson = (ProposalState.APPROVED, None), (ProposalState.APPROVED, (LessonState.COMMITTED, 1))
+    stand, history = ask(decided, proposals)
+    assert stand == {
+        "memory by hand": by_hand,
+        "rule by hand": by_hand,
+        "row by hand": by_hand,
+        "memory": of_lesson,
+        "skill": (ProposalState.APPROVED, (LessonState.COMMITTED, 4)),
+    }
+    assert history == [
+        "agent.attached",
+        "agent.attached",
+        "memory.created",
+        "memory.created",
+        *["proposal.decided"] * 5,
+        "rule.created",
+        "rule.updated",
+        "skill.created",
+        "version.published",
+    ]
+
+
+POLLING_PLACES = ["read", "taken", "moved", "taken", "over"]
+"""Those who come later come to the same place with another page."""
+
+
+async def set_up_source(yard, file):
+    boss = replace(await yard.access.operator("worker"), operator=True)
+    yard.jobs._is_following = True
+    place = {"database": f"sqlite:///{file}", "table": "comments", "fields": {"content": "said", "event_id": "id"}}
+    source = await yard.learning.sources.create(
+        boss, name="desk", kind=SourceKind.TABLE, place=place, every_seconds=60, why=WHY
+    )
+    return source.id
+
+
+async def came_in(yard, source_id):
+    boss = replace(await yard.access.operator("worker"), operator=True)
+    async with yard.database.read() as session:
+        said = list(await session.scalars(select(FeedbackRow.content)))
+    dead, _ = await yard.learning.sources.dead_letters(boss, source_id)
+    return sorted(said), len(dead)
+
+
+def test_a_source_whose_reader_is_killed_anywhere_is_read_to_its_end_and_each_piece_is_taken_once(
+    database_url, tmp_path
+):
+    """What is taken is durable before the reader moves on; what is read again is known."""
+    file = tmp_path / "desk.sqlite"
+    with closing(sqlite3.connect(file)) as table:
+        table.execute("CREATE TABLE comments (id TEXT, said TEXT)")
+        table.executemany("INSERT INTO comments VALUES (?, ?)", [(f"c-{at:02}", f"Comment {at}.") for at in range(17)])
+        table.execute("INSERT INTO comments VALUES ('c-99', '')")
+        table.commit()
+    settings = Settings(home=tmp_path / "home", database_url=database_url, sandbox_backend="unsafe")
+    ask = asker(settings)
+    source = ask(set_up_source, file)
+    with servers_of(WORKER, settings.home, database_url, "http://127.0.0.1:9/v1") as servers:
+        for hours, place in enumerate(POLLING_PLACES, start=1):
+            pid = servers.start(f"poll={source}", f"hours={hours}", "page=5", place)
+            assert servers.reached() == {"reached": place}
+            servers.kill(pid)
+        servers.start(f"poll={source}", f"hours={len(POLLING_PLACES) + 1}", "page=5")
+        polled = servers._hear("polled")["polled"]
+    assert (polled["created"], polled["read"], polled["dead"]) == (0, 18, 0)
+    assert ask(came_in, source) == (sorted(f"Comment {at}." for at in range(17)), 1)

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
+from skillyard.app import registry_index
 from skillyard.app.yard import open_yard, search_folder
 from skillyard.config.settings import Settings
 from skillyard.errors import InputError, UnavailableError
@@ -23,6 +24,12 @@ WHY = Why(reason="a test asked for it")
 EVERYONE = ("boss", "publisher", "editor", "viewer", "stranger", "foreigner")
 MEMBERS = {"boss", "publisher", "editor", "viewer"}
 TENANT = MEMBERS | {"stranger"}
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """However slow the machine is, what was just written is waited for."""
+    monkeypatch.setattr(registry_index, "PATIENCE", 60.0)
 
 
 async def names(yard, who, query, **narrowed):

@@ -19,7 +19,7 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     # The later parts take longer, and have tests of their own.
-    for part in ("_play", "_learn"):
+    for part in ("_publish", "_play", "_learn"):
         monkeypatch.setattr(f"skillyard.cli.demo.{part}", lambda _sink, _home: [])
     return home
 

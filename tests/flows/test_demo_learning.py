@@ -23,6 +23,7 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
     # The other parts have tests of their own.
     monkeypatch.setattr("skillyard.cli.demo.put_right", lambda _home: iter(()))
+    monkeypatch.setattr("skillyard.cli.demo._publish", lambda _sink, _home: [])
     monkeypatch.setattr("skillyard.cli.demo._play", lambda _sink, _home: [])
     return home
 

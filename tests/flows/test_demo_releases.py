@@ -21,6 +21,7 @@ def own_home(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", None)
     # The other parts have tests of their own.
     monkeypatch.setattr("skillyard.cli.demo.put_right", lambda _home: iter(()))
+    monkeypatch.setattr("skillyard.cli.demo._publish", lambda _sink, _home: [])
     monkeypatch.setattr("skillyard.cli.demo._learn", lambda _sink, _home: [])
     return home
 
@@ -36,7 +37,9 @@ def is_whole(story, how):
     assert story["searched"]["leaks"] == 0
     assert story["searched"]["files"] > 10
     assert story["passed"]["verdict"] == "PASS"
+    assert story["passed"]["runs"] == 5
     assert story["failed"]["verdict"] == "STEP_FAIL"
+    assert story["released"] == {"stage": "canary", "version": 1, "verdict": "PASS"}
 
 
 def test_a_form_filled_in_three_times_is_one_skill_that_finds_its_fields_again(capsys, own_home, tmp_path, monkeypatch):
@@ -58,7 +61,7 @@ def test_a_form_filled_in_three_times_is_one_skill_that_finds_its_fields_again(c
     assert main(["release", "candidates", "--json"]) == 0
     (candidate,) = json.loads(capsys.readouterr().out)["items"]
     assert main(["release", "show", candidate["id"], "--json"]) == 0
-    failed, passed = json.loads(capsys.readouterr().out)["evaluations"]
+    passed, failed = json.loads(capsys.readouterr().out)["evaluations"]
     assert main(["release", "show", failed["id"], "--screenshots", str(tmp_path / "shots")]) == 0
     assert "✗ STEP_FAIL" in capsys.readouterr().out
     (picture,) = (tmp_path / "shots").iterdir()

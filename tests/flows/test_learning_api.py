@@ -189,7 +189,8 @@ def test_feedback_changes_what_an_agent_recalls_until_it_is_undone(boss):
     [lesson] = one["lessons"]
     assert (lesson["agent_id"], lesson["target"], lesson["state"]) == ("support", "MEMORY", "committed")
     assert lesson["effects"][0]["kind"] == "memory"
-    assert lesson["spent"]["calls"] == 3
+    assert (one["matching"]["spent"]["calls"], lesson["spent"]["calls"]) == (1, 4)
+    assert one["matching"]["transcript"] == lesson["transcript"][:3]
     assert any(entry.get("name") == "commit_to_memory" for entry in lesson["transcript"])
     assert boss.ask("GET", lesson["transcript_url"].removeprefix("/api/v1/")).json()["data"] == lesson["transcript"]
     [memory] = boss.learning.recall("환불 기간", agent="support")

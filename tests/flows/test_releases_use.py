@@ -97,6 +97,13 @@ def test_clients_of_the_control_plane_run_their_own_payloads_in_the_browser(yard
     assert (ran["results"][0]["cmd"], ran["results"][0]["exit_code"]) == ("open about:blank", 0)
     trace = yard.releases.payloads.get(ran["trace_ref"])
     assert trace["payload"] == yard.sandboxes.trace(sandbox, ran["trace_ref"])["trace"]
+    released(yard, execution, "stumble", ["open about:blank", "click #nowhere", "get url"], kind="browser")
+    said = {"stop_on_error": False, "description": "Looked around", "tags": "weekly"}
+    ran = ask("POST", f"{path}/stumble/run", json=said, timeout=90).json()
+    assert (ran["success"], ran["verdict"], ran["step"]) == (False, "STEP_FAIL", 1)
+    assert [(one["step_index"], one["exit_code"]) for one in ran["results"]] == [(0, 0), (1, 1), (2, 0)]
+    kept = ask("GET", f"/v1/sandboxes/{sandbox}/history/{ran['execution_id']}").json()
+    assert (kept["description"], kept["tags"], kept["success"]) == ("Looked around", "skill-replay,weekly", False)
     missing = ask("POST", f"{path}/missing/run", json=body)
     assert (missing.status_code, "No active release found" in missing.text) == (404, True)
     released(yard, execution, "foreign", ["open about:blank"], kind="generic")

@@ -8,7 +8,7 @@ from tests.replay_rooms import replay_rooms
 
 from skillyard.errors import InputError
 from skillyard.releases.outcomes import Verdict
-from skillyard.releases.payload_json import parse_payload
+from skillyard.releases.payload_json import parse_payload, payload_document
 from skillyard.sandbox.network import parse_network
 from skillyard.sandbox.sandboxes import SandboxSpec
 
@@ -142,6 +142,21 @@ async def test_a_form_that_comes_late_is_waited_for(yard, site, order):
     assert site.orders == [ORDER]
 
 
+@pytest.mark.parametrize("coupon", ["", "TEA-10"])
+async def test_a_field_is_left_as_it_is_where_nothing_is_given_for_it(yard, site, order, coupon):
+    site.reset("reordered")
+    optional = {**step('fill @e9 "{{coupon}}"', "textbox", "Coupon"), "when": "coupon"}
+    document = payload_document(order)
+    document["steps"].insert(1, optional)
+    document["variables"]["coupon"] = {"default": ""}
+    given = {"coupon": coupon} if coupon else {}
+    done = await yard.replay(parse_payload(document), {**VALUES, **given})
+    assert done.passed, done.reason
+    assert (site.orders, len(done.steps)) == ([{**ORDER, "coupon": coupon}], len(order.steps) + 1)
+    kept = await yard.rooms.log.get(yard.sandbox.id, done.execution_ids[0])
+    assert kept.success
+
+
 async def test_labels_that_changed_a_little_are_recognised_and_told(yard, site, order):
     site.reset("relabelled")
     done = await yard.replay(order, VALUES)
@@ -159,7 +174,7 @@ async def test_labels_that_changed_a_little_are_recognised_and_told(yard, site, 
     [
         ("no_submit", 5, Verdict.STEP_FAIL, 'has no button "Save"'),
         ("opposite", 5, Verdict.STEP_FAIL, 'It has button "Delete order", button "Cancel"'),
-        ("does_nothing", 5, Verdict.POSTCONDITION_FAIL, "does not show 'saved for {{customer}}'"),
+        ("does_nothing", 5, Verdict.POSTCONDITION_FAIL, "does not show 'saved for Zoë"),
         ("two_customers", 1, Verdict.STEP_FAIL, '2 elements are textbox "Customer"'),
     ],
 )
@@ -169,6 +184,17 @@ async def test_a_page_that_is_not_what_it_was_fails_loudly(yard, site, order, lo
     assert (done.verdict, done.step) == (verdict, step)
     assert reason in done.reason
     assert (site.orders, site.deleted) == ([], [])
+    assert done.screenshot.startswith(PNG)
+
+
+async def test_after_a_step_that_failed_it_goes_on_where_that_is_wanted_and_shows_where_it_failed_first(
+    yard, site, order
+):
+    site.reset("two_customers")
+    done = await yard.replay(order, VALUES, stop_on_error=False)
+    assert (done.verdict, done.step, done.total_steps) == (Verdict.STEP_FAIL, 1, 6)
+    assert [report.exit_code for report in done.steps][:5] == [0, 1, 0, 0, 0]
+    assert '2 elements are textbox "Customer"' in done.reason
     assert done.screenshot.startswith(PNG)
 
 

@@ -8,6 +8,7 @@ from tests.replay_rooms import replay_rooms
 from skillyard.errors import NotFoundError
 from skillyard.releases.outcomes import Verdict
 from skillyard.releases.payload_json import parse_payload
+from skillyard.sandbox.executions import Said
 from skillyard.sandbox.sandboxes import SandboxSpec
 
 pytestmark = pytest.mark.anyio
@@ -120,6 +121,62 @@ async def test_what_must_hold_before_is_looked_at_first(yard):
     assert (done.verdict, done.step, done.steps) == (Verdict.PRECONDITION_FAIL, None, ())
     await yard.rooms.workspace.write(yard.caller, yard.sandbox.id, "data/input.csv", b"a,b\n")
     assert (await yard.replay(payload)).passed
+
+
+async def test_what_does_not_hold_is_told_with_the_values_but_those_of_secrets(yard):
+    lacking = {"kind": "file_contains", "path": "{{folder}}/in.csv", "text": "{{key}}"}
+    variables = {"folder": {}, "key": {"secret": True}}
+    payload = code({"cmd": "echo {{folder}} {{key}}"}, preconditions=[lacking], variables=variables)
+    done = await yard.replay(payload, {"folder": "nowhere", "key": SECRET})
+    assert done.verdict is Verdict.PRECONDITION_FAIL
+    assert done.reason == "The file 'nowhere/in.csv' is not there, or does not contain '<key>'."
+
+
+async def test_after_a_step_that_failed_it_goes_on_where_that_is_wanted_and_fails_all_the_same(yard):
+    missing = {"kind": "output_contains", "value": "fine"}
+    steps = ({"cmd": "exit 3"}, {"code": "1 / 0"}, {"cmd": "echo ok", "postcondition": missing}, {"cmd": "echo end"})
+    done = await yard.replay(code(*steps), stop_on_error=False)
+    assert (done.verdict, done.step, done.total_steps) == (Verdict.STEP_FAIL, 0, 4)
+    assert done.reason == "It ended with the code 3. 2 more failed after it."
+    assert [report.success for report in done.steps] == [False, False, False, True]
+    assert (done.steps[2].error, done.steps[3].output) == ("The output does not contain 'fine'.", "end\n")
+    (first,) = (await yard.replay(code(*steps))).steps
+    assert (first.index, first.exit_code) == (0, 3)
+    lacking = code(*steps, preconditions=[{"kind": "file_exists", "value": "nowhere"}])
+    assert (await yard.replay(lacking, stop_on_error=False)).steps == ()
+
+
+@pytest.mark.parametrize(("loud", "name", "said"), [(False, "", "hi"), (True, "0", "hi\nLOUD\n0")])
+async def test_a_step_is_left_out_where_its_variable_is_empty_or_false(yard, loud, name, said):
+    variables = {"loud": {"type": "boolean"}, "name": {}, "count": {"type": "integer"}}
+    steps = ({"cmd": "echo LOUD", "when": "loud"}, {"code": "print({{name}})", "when": "name"})
+    payload = code({"cmd": "echo hi", "when": "count"}, *steps, variables=variables)
+    done = await yard.replay(payload, {"loud": loud, "name": name, "count": 0})
+    assert done.passed, done.reason
+    taken = [report.output.strip() for report in done.steps if not report.output.startswith("Left out: there is no")]
+    assert ("\n".join(taken), [report.index for report in done.steps]) == (said, [0, 1, 2])
+    assert len(done.execution_ids) == len(taken)
+
+
+async def test_what_is_said_of_a_replay_is_kept_with_its_executions(yard):
+    said = Said(description="Weekly greeting", tags="weekly, greeting")
+    done = await yard.replay(code({"cmd": "true"}, {"code": "1"}), said=said)
+    for execution_id in done.execution_ids:
+        kept = await yard.rooms.log.get(yard.sandbox.id, execution_id)
+        assert (kept.description, kept.tags) == ("Weekly greeting", "greeting,skill-replay,weekly")
+
+
+async def test_the_start_of_a_sandbox_is_no_part_of_how_long_a_replay_took(yard):
+    async def slow(sandbox, session):
+        await asyncio.sleep(1)
+
+    yard.rooms.running.hooks.append(slow)
+    try:
+        done = await yard.replay(code({"cmd": "sleep 0.1"}), sandbox_id=None)
+    finally:
+        yard.rooms.running.hooks.remove(slow)
+    assert done.passed, done.reason
+    assert 100 <= done.milliseconds == done.steps[0].milliseconds < 1_000
 
 
 async def test_a_fresh_sandbox_is_gone_afterwards_also_when_nobody_waits_any_more(yard):

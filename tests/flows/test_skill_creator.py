@@ -81,7 +81,7 @@ def shop(tmp_path, new_home):
             if not await agents.all(boss):
                 await agents.create(boss, AgentFields(name="Support"), agent_id="a", why=Why())
             lessons = Lessons(yard.database, yard.blobs)
-            applier = SkillApplier(yard.database, yard.registry)
+            applier = SkillApplier(yard.database, yard.registry, lambda: yard.releases.canaries)
             commits = Commits(yard.database, yard.history, [applier], Learning())
             skills = skill_commits(
                 here,
@@ -92,7 +92,6 @@ def shop(tmp_path, new_home):
                 yard.sandboxes,
                 commits=commits,
                 committing=Committing(commits, lessons),
-                lessons=lessons,
             )
             yield Shop(yard=yard, boss=boss, skills=HandmadeSkills(skills, boss))
 
@@ -257,7 +256,12 @@ async def test_a_change_that_fails_the_evals_is_refused_and_words_are_for_a_pers
             await here.skills.commit_to_skill("a", eased, operation="UPDATE", skill_id="handle-refunds")
         better = await here.skills.commit_to_skill("a", STEPS, operation="UPDATE", skill_id="handle-refunds")
         assert isinstance(better, Committed)
+        release = await here.yard.releases.releases.get(here.boss, better.effects[0].id)
+        [evaluation] = await here.yard.releases.evaluations.all(here.boss, release.candidate_id)
+        told = "holds: without the skill no, with the old one yes, with the new one yes."
+        assert (release.stage, evaluation.passed, told in evaluation.report) == ("stable", True, True)
         words = {"evals/evals.json": json.dumps({"evals": [{"id": 1, "prompt": "p", "assertions": ["It is polite."]}]})}
         judged = await here.skills.commit_to_skill("a", {**artifact, "name": "other", "additional_files": words})
         assert isinstance(judged, Proposed)
-        assert "somebody has to look" in judged.warnings[0]["message"]
+        assert "A person has to judge what its evals say in words" in judged.warnings[0]["message"]
+        assert "“It is polite.”" in judged.warnings[0]["message"]

@@ -20,6 +20,9 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benc
 PAGES_WITH_CODE = (
     *("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/learning.md", "docs/python.md"),
     "docs/releases.md",
+    "docs/evidence.md",
+    "docs/agents.md",
+    "docs/frameworks.md",
 )
 TESTED_ELSEWHERE = {"docs/delivery.md", "docs/shipping.md"}
 """Their code needs a source to install from, or a sandbox to ship to; the tests of that room bring one."""

@@ -27,6 +27,8 @@ class DemoHome:
     """Where the sample is, and the machine it pretends to be."""
 
     folder: Path
+    yard: Path
+    """The home of the yard that the story goes on in."""
 
     @property
     def person(self) -> Path:
@@ -37,11 +39,6 @@ class DemoHome:
         return self.folder / "home/shop"
 
     @property
-    def yard(self) -> Path:
-        """The home of a yard of its own."""
-        return self.folder / "yard"
-
-    @property
     def machine(self) -> Machine:
         return Machine(home=self.person, cwd=self.project, env={})
 
@@ -50,9 +47,9 @@ class DemoHome:
         return self.person / ".claude/skills/invoice-check/SKILL.md"
 
 
-def build_demo_home(folder: Path) -> DemoHome:
+def build_demo_home(folder: Path, *, yard: Path | None = None) -> DemoHome:
     """Make the sample: a broken skill, a shadowed one, copies, a dangling link, too much text, a wrong name."""
-    home = DemoHome(folder=folder)
+    home = DemoHome(folder=folder, yard=yard or folder / "yard")
     claude, codex, cursor = (home.person / name for name in (".claude/skills", ".agents/skills", ".cursor/skills"))
     (home.person / ".codex").mkdir(parents=True)
     (home.project / ".git").mkdir(parents=True)

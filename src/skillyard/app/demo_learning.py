@@ -40,6 +40,10 @@ _NEW_ROW: Final = {
     "outputs": _OUTPUTS,
     "rules": [{"when": ['"vip"', "(30000..100000]"], "then": [_NOW], "note": "VIP는 승인 없이"}],
 }
+_MEANT: Final = {
+    "matches": [{"agent_id": _AGENT["id"], "meaning": "VIP 고객의 10만 원 이하 환불은 승인 없이 바로 처리한다."}]
+}
+_JUDGED: Final = {"relation": "EXCEPTION", "reason": "VIP 고객에게만 한도를 높이는 예외이다."}
 
 
 def scripted_model() -> ScriptedModel:
@@ -155,24 +159,17 @@ def _short(arguments: Mapping[str, Any]) -> str:
 
 
 def _script(request: Request) -> Reply:
-    """First who is meant, then: look for what is known, judge it, commit, and stop."""
+    """First who is meant, then: look for what is known, have it judged, commit, and stop."""
     messages: Sequence[Mapping[str, Any]] = request["messages"]
     if not request.get("tools"):
-        meant = {"agent_id": _AGENT["id"], "meaning": "VIP 고객의 10만 원 이하 환불은 승인 없이 바로 처리한다."}
-        return Reply(text=json.dumps({"matches": [meant]}, ensure_ascii=False))
+        asked_to_judge = '"relation"' in messages[0]["content"]
+        return Reply(text=json.dumps(_JUDGED if asked_to_judge else _MEANT, ensure_ascii=False))
     answers = [message["content"] for message in messages if message["role"] == "tool"]
     if not answers:
         return _call("search_similar_knowledge", query="VIP 고객 환불 승인")
     found = [each["id"] for each in json.loads(answers[0])["found"] if each["type"] == "DMN_RULE"]
     if len(answers) == 1 and found:
-        because = "VIP 고객에게만 한도를 높이는 예외이다."
-        return _call(
-            "analyze_knowledge_conflict",
-            knowledge_type="DMN_RULE",
-            knowledge_id=found[0],
-            relation="EXCEPTION",
-            reason=because,
-        )
+        return _call("analyze_knowledge_conflict", knowledge_type="DMN_RULE", knowledge_id=found[0])
     if len(answers) == 2 and found:  # noqa: PLR2004 -- what it did so far
         return _call("commit_to_dmn_rule", operation="UPDATE", rule_id=found[0], table=_NEW_ROW, merge_mode="REFINE")
     return Reply(text="환불 규칙에 VIP 예외를 제안했습니다.")

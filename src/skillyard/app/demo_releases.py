@@ -71,6 +71,7 @@ def _story(
     for trial in work.trials:
         work.arrange(trial)
         yield _tried(yard, candidate, trial, work)
+    yield _released(yard, candidate, work.trials[-1])
 
 
 def _mined(yard: YardClient, sandbox_id: str) -> list[Mapping[str, Any]]:
@@ -129,17 +130,37 @@ def _searched(folder: Path, passwords: Sequence[str]) -> Scene:
 
 
 def _tried(yard: YardClient, candidate: Mapping[str, Any], trial: Trial, work: Work) -> Scene:
-    variables = yard.releases.payloads.get(candidate["payload_ref"])["payload"]["variables"]
-    hidden = {name: value for name, value in trial.values.items() if variables.get(name, {}).get("secret")}
-    plain = {name: value for name, value in trial.values.items() if name not in hidden}
-    begun = yard.releases.replay(candidate["id"], runs=1, variables=plain, secrets=hidden)
-    (run,) = runs_as_they_come(yard.releases, begun["id"])
-    passed = run["verdict"] == "PASS"
+    plain, hidden = _entered(yard, candidate, trial)
+    begun = yard.releases.replay(candidate["id"], runs=trial.runs, variables=plain, secrets=hidden)
+    runs = list(runs_as_they_come(yard.releases, begun["id"]))
+    run, passed = runs[-1], all(each["verdict"] == "PASS" for each in runs)
     place = "" if run["step"] is None else f" at step {run['step'] + 1} of {run['total_steps']}"
+    times = f" {len(runs)} times of {len(runs)}" if len(runs) > 1 else ""
     return Scene(
         name=trial.name,
         title=trial.title,
-        remark=f"{run['verdict']}: {work.outcome()}" if passed else f"{run['verdict']}{place}: {run['reason']}",
+        remark=f"PASS{times}: {work.outcome()}" if passed else f"{run['verdict']}{place}: {run['reason']}",
         good=passed,
-        facts={name: run[name] for name in ("verdict", "step", "reason", "total_steps")},
+        facts={"runs": len(runs), **{name: run[name] for name in ("verdict", "step", "reason", "total_steps")}},
     )
+
+
+def _released(yard: YardClient, candidate: Mapping[str, Any], trial: Trial) -> Scene:
+    """Put it to use for some, and use it once."""
+    release = yard.releases.promote(candidate["id"], upgrade_reason="All replays passed.")
+    plain, hidden = _entered(yard, candidate, trial)
+    run = yard.releases.run_skill(candidate["skill_key"], plain, secrets=hidden, release_id=release["id"])
+    return Scene(
+        name="released",
+        title="So it is released to some first, and watched:",
+        remark=f"{candidate['skill_key']} is a {release['stage']} now. Its first run: {run['verdict']}.",
+        good=run["verdict"] == "PASS",
+        facts={"stage": release["stage"], "version": release["version"], "verdict": run["verdict"]},
+    )
+
+
+def _entered(yard: YardClient, candidate: Mapping[str, Any], trial: Trial) -> tuple[dict[str, str], dict[str, str]]:
+    """The values of a trial; those of secret variables on their own."""
+    variables = yard.releases.payloads.get(candidate["payload_ref"])["payload"]["variables"]
+    hidden = {name: value for name, value in trial.values.items() if variables.get(name, {}).get("secret")}
+    return {name: value for name, value in trial.values.items() if name not in hidden}, hidden

@@ -20,6 +20,8 @@ POLL_EVERY: Final = 4.0
 """How soon a source of feedback is read once its time has come."""
 TAKEN_EVERY: Final = 20.0
 """How soon feedback is worked on again that a connected agent took and did not finish."""
+RESUME_EVERY: Final = 15.0
+"""How soon a proposal is carried out whose approval was cut off."""
 
 Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
@@ -43,6 +45,7 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
         asyncio.create_task(_every(yard.upkeep.watch_seconds, yard.upkeep.watch.tick, pause)),
         asyncio.create_task(_every(POLL_EVERY, learning.sources.poll_due, pause)),
         asyncio.create_task(_every(TAKEN_EVERY, learning.taking.queue_expired, pause)),
+        asyncio.create_task(_every(RESUME_EVERY, learning.decisions.resume, pause)),
     ]
     if learning.models.configured:
         tasks.append(asyncio.create_task(_wake_waiting(yard, pause)))

@@ -5,7 +5,13 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Final
 
-from skillyard.app.injection_sources import AttachedSkills, BuiltinSkills, Owners, PickedSkills, Remembered
+from skillyard.app.injection_sources import (
+    AttachedSkills,
+    BuiltinSkills,
+    PickedSkills,
+    Remembered,
+    WithCanaries,
+)
 from skillyard.app.sandboxes import SandboxRooms
 from skillyard.config.sections import SkillInjection
 from skillyard.db.database import Database
@@ -14,7 +20,10 @@ from skillyard.delivery.injector import Injection, Present, SkillInjector
 from skillyard.delivery.release_source import RELEASE, LearnedSkills, ReleaseSource
 from skillyard.delivery.sandbox_loader import SkillSandboxLoader
 from skillyard.errors import UnavailableError
+from skillyard.identity.owners import Owners
 from skillyard.registry.service import Registry
+from skillyard.releases.active_releases import ActiveReleases
+from skillyard.releases.values import Stage
 from skillyard.sandbox.running import Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.session import Session
@@ -64,15 +73,17 @@ class SandboxInjection:
 
     def skills_in(self, sandbox_id: str) -> list[dict[str, str]]:
         """The skills that were delivered to a sandbox, as its executions record them."""
-        known = self._present.get(sandbox_id)
-        if known is None:
-            return []
         return [
             {"name": folder, "digest": entry.digest, "release_id": entry.origin.version}
             if entry.origin.kind == RELEASE
             else {"name": folder, "digest": entry.digest}
-            for folder, entry in known[1].items()
+            for folder, entry in self.present_in(sandbox_id).items()
         ]
+
+    def present_in(self, sandbox_id: str) -> Present:
+        """What was delivered to a sandbox by this process, by folder, and where it comes from."""
+        known = self._present.get(sandbox_id)
+        return {} if known is None else known[1]
 
     async def _remember(self, receiver: Receiver, injection: Injection) -> None:
         self._present[receiver.sandbox_id] = receiver, injection.present
@@ -98,6 +109,7 @@ def wire_injection(
     settings: SkillInjection,
     *,
     releases: ReleaseSource | None = None,
+    canaries: ActiveReleases | None = None,
     more: Sequence[BundleSource] = (),
 ) -> SandboxInjection:
     """Have every sandbox given its skills before it is used.
@@ -106,9 +118,12 @@ def wire_injection(
     what was learned.
     """
     owners = Owners(database)
+    attached: BundleSource = Remembered(AttachedSkills(registry, owners.principal), database)
+    if canaries is not None and Stage.CANARY in settings.include_stages:
+        attached = WithCanaries(attached, canaries, registry.bundles)
     sources: list[BundleSource] = [
         BuiltinSkills(),
-        Remembered(AttachedSkills(registry, owners.principal), database),
+        attached,
         Remembered(PickedSkills(registry, owners.principal), database),
         *more,
     ]

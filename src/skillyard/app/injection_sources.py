@@ -3,49 +3,36 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from skillyard.db.database import Database
-from skillyard.delivery.bundle_source import BundleSource, Desired, DesiredBundle, Origin, Receiver, Shortfall
+from skillyard.delivery.bundle_source import (
+    AGENT_LABEL,
+    SKILLS_LABEL,
+    BundleSource,
+    Desired,
+    DesiredBundle,
+    Origin,
+    Receiver,
+    Shortfall,
+)
 from skillyard.delivery.registry_bundles import desired_of
-from skillyard.errors import NotAllowedError
-from skillyard.identity.models import PersonRow
-from skillyard.identity.principals import Principal, Scope
-from skillyard.identity.store import person_of, principal_of
+from skillyard.identity.principals import Principal
 from skillyard.library.builtin import builtin_root
 from skillyard.library.disk import read_folder
+from skillyard.registry.bundles import Bundles
 from skillyard.registry.service import Registry
 from skillyard.registry.shipping import SkillRef
+from skillyard.registry.skills import Version
+from skillyard.releases.active_releases import ActiveReleases
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.library import Library, SkillEntry
 
-AGENT_LABEL: Final = "skillyard.agent"
-"""The label of a sandbox that names the agent in it, whose skills it is given."""
-SKILLS_LABEL: Final = "skillyard.skills"
-"""The label that names skills of the registry, such as `team/pdf@stable, notes`."""
-
 _REMEMBERED: Final = 1_024
 PrincipalOf: TypeAlias = Callable[[str], Awaitable[Principal]]
-
-
-class Owners:
-    """The people whom sandboxes belong to, as those who read what goes into them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def principal(self, person_id: str) -> Principal:
-        async with self._database.read() as session:
-            row = await session.get(PersonRow, person_id)
-            if row is None or row.disabled_at is not None:
-                raise NotAllowedError(
-                    f"There is no person {person_id!r} for whom skills could be read.",
-                    hint="Let someone who is still there own the sandbox.",
-                    details={"owner": person_id},
-                )
-            return await principal_of(session, person_of(row), scope=Scope.READ)
 
 
 class Remembered:
@@ -105,7 +92,34 @@ class AttachedSkills:
         attachments = self._registry.attachments
         agent = receiver.labels.get(AGENT_LABEL, "")
         skills = await (attachments.agent_skills(principal, agent) if agent else attachments.tenant_skills(principal))
-        return desired_of(skills.shipment, self._registry.bundles, kind=self.kind)
+        latest = {each.skill_id for each in skills.attached if not each.wanted}
+        return desired_of(skills.shipment, self._registry.bundles, kind=self.kind, latest=latest)
+
+
+class WithCanaries:
+    """A source, with the canary of a skill in place of its latest version for the sandboxes that try it."""
+
+    def __init__(self, source: BundleSource, releases: ActiveReleases, bundles: Bundles) -> None:
+        self.kind = source.kind
+        self._source = source
+        self._releases = releases
+        self._bundles = bundles
+
+    async def desired(self, receiver: Receiver) -> Desired:
+        desired = await self._source.desired(receiver)
+        shipped = {each.latest_of: each.digest for each in desired.bundles if each.latest_of}
+        tried = await self._releases.tried(shipped, receiver.sandbox_id) if shipped else {}
+        return replace(desired, bundles=tuple(self._with(each, tried.get(each.latest_of)) for each in desired.bundles))
+
+    def _with(self, bundle: DesiredBundle, canary: Version | None) -> DesiredBundle:
+        if canary is None:
+            return bundle
+        return replace(
+            bundle,
+            digest=canary.digest,
+            origin=replace(bundle.origin, version=canary.version),
+            load=partial(self._bundles.load, canary.digest),
+        )
 
 
 class PickedSkills:

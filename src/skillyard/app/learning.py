@@ -1,10 +1,11 @@
 """The rooms of learning, wired to the yard."""
 
+from collections.abc import Callable
+
 from skillyard.app.learning_skills import RegistryShelf, skill_commits
 from skillyard.app.registry_search import RegistrySearch
 from skillyard.app.sandboxes import SandboxRooms
 from skillyard.blobs.store import Blobs
-from skillyard.clock import Clock, utc_now
 from skillyard.config.settings import Settings
 from skillyard.db.database import Database
 from skillyard.history.service import History
@@ -14,6 +15,7 @@ from skillyard.learning.skills.applying import SkillApplier
 from skillyard.learning.skills.known_skills import KnownSkills
 from skillyard.llm.models import ModelSource
 from skillyard.registry.service import Registry
+from skillyard.releases.service import LearnedSkillRooms
 
 
 def learning_rooms(
@@ -25,14 +27,15 @@ def learning_rooms(
     search: RegistrySearch,
     sandboxes: SandboxRooms,
     jobs: Jobs,
-    *,
-    clock: Clock = utc_now,
+    releases: Callable[[], LearnedSkillRooms],
 ) -> LearningRooms:
     """The rooms over an open yard; jobs learn from then on."""
     models = ModelSource(settings)
     skills = SkillParts(
         shelf=RegistryShelf(search, registry, KnownSkills(database, registry)),
-        applier=SkillApplier(database, registry),
+        applier=SkillApplier(
+            database, registry, lambda: releases().canaries, tries_all=settings.learning.skills == "canary"
+        ),
     )
     rooms = LearningRooms(
         database,
@@ -43,7 +46,6 @@ def learning_rooms(
         models,
         settings.learning,
         skills,
-        clock=clock,
     )
     commits = skill_commits(
         settings,
@@ -54,7 +56,6 @@ def learning_rooms(
         sandboxes,
         commits=rooms.commits,
         committing=rooms.committing,
-        lessons=rooms.lessons,
     )
     rooms.begin(commits)
     return rooms

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from skillyard.app.registry_search import RegistrySearch
 from skillyard.app.sandbox_backends import LOCAL
@@ -13,7 +14,6 @@ from skillyard.identity.principals import Principal
 from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing
 from skillyard.learning.knowledge import Known
-from skillyard.learning.lessons import Lessons
 from skillyard.learning.skills.attempts import FailedAttempts
 from skillyard.learning.skills.author import SkillAuthor
 from skillyard.learning.skills.committer import SkillCommits, Workflow
@@ -42,7 +42,7 @@ class RegistryShelf:
         if not query.strip():
             return []
         found = await self._search.search(principal, query, limit=limit)
-        return [_known(each.skill) for each in found.best]
+        return [replace(_known(each.skill), score=each.score) for each in found.best]
 
     async def named(self, principal: Principal, skill: str) -> Known:
         return _known(await self._known.named(principal, skill))
@@ -50,7 +50,8 @@ class RegistryShelf:
     async def text(self, principal: Principal, skill: str) -> str:
         found = await self._known.named(principal, skill)
         files = texts_of(await self._registry.shelf.bundle(found))
-        return json.dumps({"name": found.full_name, "version": found.latest, "files": files}, ensure_ascii=False)
+        told = {"id": found.id, "name": found.full_name, "version": found.latest, "files": files}
+        return json.dumps(told, ensure_ascii=False)
 
 
 def skill_commits(
@@ -63,12 +64,11 @@ def skill_commits(
     *,
     commits: Commits,
     committing: Committing,
-    lessons: Lessons,
 ) -> SkillCommits:
     """Whoever makes skills of lessons."""
     known = KnownSkills(database, registry)
     drafting = SkillDrafting(registry, known, SkillAuthor(models), FailedAttempts(registry.bundles, history))
-    return SkillCommits(drafting, known, workflow(settings, sandboxes), commits, committing, lessons)
+    return SkillCommits(drafting, known, workflow(settings, sandboxes), commits, committing)
 
 
 def workflow(settings: Settings, sandboxes: SandboxRooms) -> Workflow:

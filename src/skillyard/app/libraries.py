@@ -1,20 +1,22 @@
 """Which library a command means: named folders, an environment, or all that is in reach from here."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from skillyard.app.environments import active_name, all_environments
-from skillyard.config.paths import config_dir
-from skillyard.errors import NotFoundError
+from skillyard.app.environments import ACTIVE, active_name, all_environments
+from skillyard.config.load import load_settings
+from skillyard.config.paths import config_dir, project_config_file, user_config_file
+from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.library.agents import Scope
 from skillyard.library.builtin import builtin_root
 from skillyard.library.environments import FOLDER, SKILLS, check_environment_name
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.layers import LiveLayers
-from skillyard.library.roots import Configured, Machine, Root, discover_roots, label_of
+from skillyard.library.revisions import file_state
+from skillyard.library.roots import Configured, Machine, Root, label_of, possible_roots, present, project_folders
 from skillyard.library.switches import SwitchesFile, WithSwitches
 from skillyard.skill.library import Layered
 
@@ -57,7 +59,7 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
 
     if roots or environment:
         return Layered(open_roots(_chosen(machine, roots, environment), reach(settings, machine)))
-    return LiveLayers(partial(reach, settings, machine), open_roots)
+    return LiveLayers(_Reach(settings, machine), open_roots)
 
 
 def missing_environment(settings: "Settings") -> list[str]:
@@ -81,9 +83,45 @@ def configured_roots(settings: "Settings") -> Configured:
 
 def reach(settings: "Settings", machine: Machine) -> tuple[Root, ...]:
     """Every folder of skills that counts here, the strongest first."""
-    roots = discover_roots(machine, configured_roots(settings))
-    # Where the package happens to be installed tells a person nothing.
-    return tuple(replace(root, label=BUILTIN) if root.scope is Scope.BUILTIN else root for root in roots)
+    return _Reach(settings, machine)()
+
+
+class _Reach:
+    """What is in reach, asked again and again: which folders would count is worked out only when that may differ."""
+
+    def __init__(self, settings: "Settings", machine: Machine) -> None:
+        self._settings = settings
+        self._files = (str(project_config_file()), str(user_config_file()))
+        self._states = self._look()
+        self._machine = machine
+        self._known: tuple[object, tuple[Root, ...]] | None = None
+
+    def __call__(self) -> tuple[Root, ...]:
+        configured = configured_roots(self._current())
+        state = (project_folders(self._machine), configured)
+        known = self._known
+        if known is None or known[0] != state:
+            # Where the package happens to be installed tells a person nothing.
+            roots = (
+                replace(root, label=BUILTIN) if root.scope is Scope.BUILTIN else root
+                for root in possible_roots(self._machine, configured)
+            )
+            known = self._known = (state, tuple(roots))
+        return present(known[1])
+
+    def _current(self) -> "Settings":
+        """The settings, with the environment that is in use now: it may be switched while a server runs."""
+        states = self._look()
+        if states != self._states:
+            # A file that is being edited, and cannot be read now, leaves everything as it is.
+            with suppress(SkillyardError):
+                active = load_settings().active_environment
+                self._settings = self._settings.model_copy(update={ACTIVE: active})
+            self._states = states
+        return self._settings
+
+    def _look(self) -> tuple[object, ...]:
+        return tuple(map(file_state, self._files))
 
 
 def _skills_of(environment: str) -> Path:

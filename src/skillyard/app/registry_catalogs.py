@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from skillyard.app.registry_search import RegistrySearch
@@ -24,6 +25,8 @@ MAX_KEPT: Final = 16
 
 class _Kept(NamedTuple):
     writer: CatalogWriter
+    names: dict[str, str]
+    """The full name of each skill, by its id."""
     number: int
     until: float
 
@@ -46,13 +49,14 @@ class RegistryCatalogs:
         shape: Shape = Shape.XML,
         pins: Sequence[str] = (),
     ) -> PromptCatalog:
-        """What the principal may see in at most `budget` characters, what fits the query first."""
+        """What the principal may see in at most `budget` characters, what fits the query first; told by full names."""
         check_budget(budget)
         pinned = [await self._id_of(principal, pin) for pin in pins]
         found = (await self._search.search(principal, query, limit=HITS)).best if query.strip() else ()
         hits = [each.skill.id for each in found]
-        writer = await self._writer(principal)
-        return await asyncio.to_thread(writer.write, budget=budget, shape=shape, pins=pinned, hits=hits)
+        kept = await self._current(principal)
+        written = await asyncio.to_thread(kept.writer.write, budget=budget, shape=shape, pins=pinned, hits=hits)
+        return replace(written, shown={kept.names[key]: form for key, form in written.shown.items()})
 
     async def _id_of(self, principal: Principal, pin: str) -> str:
         if is_id(pin):
@@ -60,7 +64,7 @@ class RegistryCatalogs:
         namespace, _, name = pin.rpartition("/")
         return (await self._registry.shelf.named(principal, name, namespace or None)).id
 
-    async def _writer(self, principal: Principal) -> CatalogWriter:
+    async def _current(self, principal: Principal) -> _Kept:
         # The number first: a change in between is read, and then read again, never missed.
         number = await self._database.number()
         kept = self._kept.get(principal.audiences)
@@ -69,11 +73,12 @@ class RegistryCatalogs:
             used = await self._registry.usage.totals(principal, days=USED_DAYS)
             uses = {each.id: each.totals.used for each in used}
             writer = await asyncio.to_thread(CatalogWriter, list(map(_entry, summaries)), uses=uses)
-            kept = self._kept[principal.audiences] = _Kept(writer, number, time.monotonic() + FRESH)
+            names = {summary.id: summary.full_name for summary in summaries}
+            kept = self._kept[principal.audiences] = _Kept(writer, names, number, time.monotonic() + FRESH)
         self._kept.move_to_end(principal.audiences)
         while len(self._kept) > MAX_KEPT:
             self._kept.popitem(last=False)
-        return kept.writer
+        return kept
 
 
 def _entry(summary: Summary) -> SkillEntry:

@@ -12,6 +12,9 @@ from skillyard.sandbox.browsing import Browsing
 from skillyard.sandbox.cargo_ledger import CargoLedger
 from skillyard.sandbox.execution_log import ExecutionLog
 from skillyard.sandbox.hosts import Host
+from skillyard.sandbox.imported_runs import ImportedRuns
+from skillyard.sandbox.imported_sessions import ImportedSessions
+from skillyard.sandbox.onlookers import Onlookers
 from skillyard.sandbox.running import Choosing, Running
 from skillyard.sandbox.runs import Recorder, Runs
 from skillyard.sandbox.service import SandboxDefaults, Sandboxes
@@ -29,6 +32,9 @@ class SandboxRooms:
     browsing: Browsing
     workspace: Workspace
     log: ExecutionLog
+    onlookers: Onlookers
+    imported: ImportedRuns
+    imported_sessions: ImportedSessions
     sweep: Sweep
     running: Running
     backends: SettingsBackends
@@ -70,7 +76,8 @@ def sandbox_rooms(
     cargos = CargoLedger(database, running, clock=clock)
     sandboxes = Sandboxes(database, running, cargos, defaults=defaults, clock=clock)
     log = ExecutionLog(database, blobs, clock=clock)
-    recorder = Recorder(sandboxes, running, log)
+    onlookers = Onlookers()
+    recorder = Recorder(sandboxes, running, log, onlookers)
     return SandboxRooms(
         sandboxes=sandboxes,
         cargos=cargos,
@@ -78,6 +85,9 @@ def sandbox_rooms(
         browsing=Browsing(recorder),
         workspace=Workspace(sandboxes, running),
         log=log,
+        onlookers=onlookers,
+        imported=ImportedRuns(database, clock=clock),
+        imported_sessions=ImportedSessions(database),
         sweep=Sweep(database, sandboxes, cargos, running, clock=clock),
         running=running,
         backends=backends,

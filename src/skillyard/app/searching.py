@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from skillyard.app.embedding import Embeddings, open_embeddings
 from skillyard.errors import SkillyardError
-from skillyard.library.loader import YOUNG_NS
+from skillyard.library.revisions import file_state
 from skillyard.search import Document, SkillIndex, Snippet
 from skillyard.search.documents import MAX_BODY
 from skillyard.search.fusion import Searchable
 from skillyard.search.index_folder import BrokenIndexError, IndexFolder, View
-from skillyard.skill.library import Library, SkillEntry
+from skillyard.skill.library import Catalog, Library, SkillEntry
 
 if TYPE_CHECKING:
     from skillyard.config.settings import Settings
@@ -68,10 +68,20 @@ class SkillSearch:
         self._embeddings = embeddings
         self._folder = IndexFolder(folder) if folder else None
         self._in_memory: tuple[State, SkillIndex] | None = None
+        self._last: tuple[Catalog, Snapshot] | None = None
 
     def look(self) -> Snapshot:
         """The library as it is now."""
-        entries = {entry.id: entry for entry in self._library.catalog().entries}
+        catalog = self._library.catalog()
+        last = self._last
+        if last is not None and last[0] is catalog:
+            return last[1]
+        snapshot = self._look(catalog)
+        self._last = (catalog, snapshot)
+        return snapshot
+
+    def _look(self, catalog: Catalog) -> Snapshot:
+        entries = {entry.id: entry for entry in catalog.entries}
         state = {key: _state_of(entry) for key, entry in entries.items()}
         index = self._searchable(entries, state)
         if self._embeddings is None:
@@ -157,18 +167,7 @@ def _mark(state: State) -> str:
 
 
 def _state_of(entry: SkillEntry) -> str:
-    return sha256(repr((entry, _stamp(entry.location))).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-def _stamp(location: str) -> tuple[int | str, ...]:
-    """How a file looks; while it may still change without showing it, what is in it."""
-    try:
-        status = os.stat(location)  # noqa: PTH116 -- thousands of paths, all strings
-        if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - YOUNG_NS:
-            return (sha256(Path(location).read_bytes()).hexdigest(),)
-    except (OSError, ValueError):
-        return ()
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return sha256(repr((entry, file_state(entry.location))).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def _described(entry: SkillEntry) -> Document:

@@ -19,7 +19,8 @@ from skillyard.blobs.orphans import Orphans
 from skillyard.blobs.store import Blobs, open_blobs
 from skillyard.config.settings import Settings
 from skillyard.db.database import Database
-from skillyard.history.service import History
+from skillyard.history.entries import Entry
+from skillyard.history.service import History, Step
 from skillyard.identity.access import Access
 from skillyard.identity.external import ExternalPeople
 from skillyard.identity.namespaces import Namespaces
@@ -28,7 +29,7 @@ from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
 from skillyard.jobs.service import Jobs
-from skillyard.learning.lessons import bundles_of_proposals, named_by_lessons
+from skillyard.learning.lessons import bundles_of_drafts, named_by_lessons
 from skillyard.learning.memories import Memories
 from skillyard.learning.rules.rulebook import Rulebook
 from skillyard.registry.bundles import named_by_bundles
@@ -39,6 +40,7 @@ from skillyard.releases.active_releases import ActiveReleases
 from skillyard.releases.named_blobs import bundles_of_candidates, named_by_payloads
 from skillyard.releases.policy import policy_of
 from skillyard.releases.undoing import CandidateUndo
+from skillyard.releases.values import PROMOTED
 from skillyard.sandbox.execution_log import named_by_traces
 from skillyard.search.index_folder import IndexFolder
 
@@ -72,7 +74,7 @@ class Yard:
     jobs: Jobs
     open_releases: Callable[[], "LearnedSkillRooms"]
     open_upkeep: Callable[["LearnedSkillRooms"], "Upkeep"]
-    open_learning: Callable[[], "LearningRooms"]
+    open_learning: Callable[[Callable[[], "LearnedSkillRooms"]], "LearningRooms"]
 
     @cached_property
     def releases(self) -> "LearnedSkillRooms":
@@ -86,7 +88,7 @@ class Yard:
     @cached_property
     def learning(self) -> "LearningRooms":
         """Learning from feedback; as above."""
-        return self.open_learning()
+        return self.open_learning(lambda: self.releases)
 
 
 @asynccontextmanager
@@ -134,19 +136,24 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
 
         return upkeep(database, jobs, releases, settings.releases)
 
-    def open_learning() -> "LearningRooms":
+    def open_learning(releases: Callable[[], "LearnedSkillRooms"]) -> "LearningRooms":
         from skillyard.app.learning import learning_rooms  # noqa: PLC0415 -- as above
 
-        return learning_rooms(settings, database, blobs, history, registry, search, sandboxes, jobs)
+        return learning_rooms(settings, database, blobs, history, registry, search, sandboxes, jobs, releases)
 
-    return Yard(
+    async def undo_release(entry: Entry) -> Step:
+        return await yard.releases.releases.undo(entry)
+
+    history.register_undo(PROMOTED, undo_release)
+    in_use = ActiveReleases(database, registry.bundles, policy)
+    yard = Yard(
         database=database,
         blobs=blobs,
         orphans=Orphans(database, blobs, [named_by_bundles, named_by_traces, named_by_payloads, named_by_lessons]),
         refused=RefusedContent(
             database,
             keep=timedelta(days=settings.keep_refused_days),
-            namers=[bundles_of_candidates, bundles_of_proposals],
+            namers=[bundles_of_candidates, bundles_of_drafts],
         ),
         history=history,
         people=people,
@@ -165,13 +172,15 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
             registry,
             database,
             settings.skill_injection,
-            releases=ActiveReleases(database, registry.bundles, policy),
+            releases=in_use,
+            canaries=in_use,
         ),
         jobs=jobs,
         open_releases=open_releases,
         open_upkeep=open_upkeep,
         open_learning=open_learning,
     )
+    return yard
 
 
 def search_folder(home: Path) -> Path:

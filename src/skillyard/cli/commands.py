@@ -15,6 +15,7 @@ SKILL: Final = (
     Entry("similar", "similar:similar", "Copies and variants of skills, and different skills of one name."),
     Entry("catalog", "catalog:catalog", "The skills as a text for a prompt, within a budget."),
     Entry("triggers", "triggers:triggers", "Which skills your prompts bring up, and which not."),
+    Entry("usage", "session_logs:usage", "Which skills agents really used here, and which never."),
     Entry("enable", "switches:enable", "Let agents see a skill again."),
     Entry("disable", "switches:disable", "Hide a skill from agents without moving it."),
     Entry("restore", "trash:restore", "Put a removed or replaced skill back."),
@@ -157,6 +158,8 @@ _RELEASES: Final = "Releases"
 
 RELEASE: Final = (
     Entry("executions", "release_evidence:executions", "What was run, in all your sandboxes.", _EVIDENCE),
+    Entry("import", "session_logs:import_sessions", "Read in what agents ran, from the logs they keep.", _EVIDENCE),
+    Entry("forget", "session_forget:forget", "Take what was read in away again.", _EVIDENCE),
     Entry("mine", "release_evidence:mine", "Look for know-how in what was run.", _EVIDENCE),
     Entry("gaps", "release_evidence:gaps", "What is done by hand, or fails, again and again.", _EVIDENCE),
     Entry("candidates", "release:candidates", "Know-how that may become a skill.", _CANDIDATES),
@@ -230,8 +233,17 @@ LEARN: Final = (
     Entry("sources", SOURCES, "Where feedback is polled from.", _FEEDBACK, default="list"),
     Entry("proposals", PROPOSALS, "Changes that wait for someone's word.", _LEARNED, default="list"),
     Entry("undo", "learn:undo", "Take back all that a lesson changed.", _LEARNED),
+    Entry("lock", "learn_locks:lock", "Lock a skill against learning.", _LEARNED),
+    Entry("unlock", "learn_locks:unlock", "Unlock a skill.", _LEARNED),
     Entry("memory", MEMORY, "What agents remember.", _LEARNED, default="list"),
     Entry("rules", RULES, "Decision rules: tables that decide.", _LEARNED, default="list"),
+)
+
+MCP: Final = (
+    Entry("serve", "mcp:serve", "Serve skills to a client that starts this, over stdin and stdout."),
+    Entry("install", "mcp_install:install", "Put this server into an agent's list of MCP servers."),
+    Entry("uninstall", "mcp_install:uninstall", "Take this server out of an agent's list again."),
+    Entry("clients", "mcp_install:clients", "The agents there are, and which of them have this server."),
 )
 
 COMMANDS: Final = (
@@ -247,13 +259,14 @@ COMMANDS: Final = (
     Entry("update", "install:update", "Bring installed skills up to date, keeping your edits.", _DAILY),
     Entry("publish", "publish:publish", "Publish skills as versions that never change.", _DAILY),
     Entry("serve", "serve:serve", "Serve the registry, and the skills in reach, over HTTP.", _DAILY),
-    Entry("demo", "demo:demo", "See a messy home audited and fixed.", _DAILY),
+    Entry("demo", "demo:demo", "See it all work, on a sample: from a messy home to a skill that was learned.", _DAILY),
     Entry("doctor", "doctor:doctor", "Check this machine and the set-up.", _DAILY),
     Entry("skill", SKILL, "Look into single skills and keep them in order.", _GROUPS),
     Entry("registry", REGISTRY, "Skills kept in a yard: versions, history, people.", _GROUPS),
     Entry("sandbox", SANDBOX, "Isolated places to run things in.", _GROUPS),
     Entry("release", RELEASE, "What was done, turned into skills that earn their way in.", _GROUPS),
     Entry("learn", LEARN, "Feedback, and what agents learn from it.", _GROUPS),
+    Entry("mcp", MCP, "Skills, and the rest of a yard, for every MCP client.", _GROUPS),
     Entry("env", ENV, "Environments: sets of skills to switch between.", _GROUPS),
     Entry("config", CONFIG, "Settings.", _GROUPS),
 )

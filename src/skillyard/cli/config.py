@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from pydantic import SecretStr
 
-from skillyard.app.environments import ACTIVE, active_with_origin, all_environments
+from skillyard.app.environments import ACTIVE, all_environments
+from skillyard.app.settings_in_force import settings_in_force
 from skillyard.cli.output import Answer
 from skillyard.cli.text import print_rows
 from skillyard.config.files import check_project_value, known_key, portable, write_key
-from skillyard.config.load import SECRETS, load_settings, parse_value, setting_origins, shown
+from skillyard.config.load import SECRETS, load_settings, parse_value, shown
 from skillyard.config.paths import config_dir, project_config_file, user_config_file
 from skillyard.config.settings import Settings
 
@@ -24,7 +25,7 @@ def show(
     *, origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False
 ) -> Answer:
     """All settings, and where each comes from."""
-    values, origins = _in_force()
+    values, origins = settings_in_force()
 
     def text(console: "Console") -> None:
         print_rows(
@@ -40,7 +41,7 @@ def show(
 def get(key: Key) -> Answer:
     """The value of one setting."""
     name = known_key(key, keys=Settings.model_fields)
-    values, origins = _in_force()
+    values, origins = settings_in_force()
     value = values[name]
     return Answer(
         document={"key": name, "value": value, "origin": origins[name]},
@@ -92,15 +93,6 @@ def path() -> Answer:
     }
 
     return Answer(document=places, text=lambda console: print_rows(console, list(places.items()), cut=False))
-
-
-def _in_force() -> tuple[dict[str, object], dict[str, str]]:
-    """Every setting and where it comes from, as the commands see it."""
-    settings = load_settings()
-    origins = setting_origins()
-    values = {key: shown(key, getattr(settings, key)) for key in origins}
-    values[ACTIVE], origins[ACTIVE] = active_with_origin(settings)
-    return values, origins
 
 
 def _written(value: object) -> str:

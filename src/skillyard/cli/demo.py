@@ -1,22 +1,27 @@
 """`skillyard demo`."""
 
 import shutil
+import sys
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from skillyard.app.demo import Step, look, put_right
 from skillyard.app.demo_home import DemoHome, build_demo_home
 from skillyard.app.demo_search import MEANING, REQUEST, SearchShow, show_search
+from skillyard.app.libraries import open_library
 from skillyard.cli.audit import print_agent, print_issues
+from skillyard.cli.browser import open_browser
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, print_rows, styled
+from skillyard.config.load import load_settings
+from skillyard.config.settings import Settings
 from skillyard.library.audit_model import AuditReport
 from skillyard.search.catalog import Form
 
@@ -27,52 +32,116 @@ if TYPE_CHECKING:
 
 _FOUND: Final = 3
 """So many of the skills found are shown."""
+_NEXT: Final = (
+    ("skillyard", "what your agents see, and what is wrong"),
+    ("skillyard publish --recursive ~/.claude/skills", "your skills, in a yard of your own"),
+    ("skillyard serve", "that yard in the browser, for agents and for you"),
+)
 
 
 def demo(
     context: typer.Context,
     *,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the sample home to look around in.")] = False,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Leave the history in your own yard, if nothing is there yet.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take that history out of your yard again.")] = False,
 ) -> Answer:
-    """See a messy home audited and fixed.
+    """See it all work, on a sample: from a messy home to a skill that was learned.
 
     A sample home is made in a temporary folder and put right with the commands that the audit suggests. Then a
-    request in Korean finds its skill among a thousand made-up ones. A form that is filled in three times becomes a
-    skill, which is replayed. Last, feedback changes what an agent answers, with a model that is scripted. It needs no
-    key, network or account, and touches nothing of yours.
+    request in Korean finds its skill among a thousand made-up ones, and the skills go into a yard. A form that is
+    filled in three times becomes a skill, which is replayed and released. Last, feedback changes what an agent
+    answers, with a model that is scripted. On a terminal the browser then opens at what was made. It needs no key,
+    network or account, and touches nothing of yours.
     """
     sink = sink_of(context)
-    with _sample(keep=keep) as home:
-        before = look(home)
-        sink.stream(lambda console: _print_report(console, home, before, "A home after a year with three agents:"))
-        steps: list[Step] = []
-        for step in put_right(home):
-            steps.append(step)
-            sink.stream(lambda console: _print_step(console, home, steps[-1]))
-        after = look(home)
-        sink.stream(lambda console: _print_report(console, home, after, "\nThe same home now:"))
-        found = show_search()
-        sink.stream(lambda console: _print_search(console, found))
-        releases = _play(sink, home)
-        learning = _learn(sink, home)
-        where = _kept(home) if keep else "The sample is gone again. Yours: run `skillyard`."
+    if remove:
+        return _removed()
+    if sample:
+        return _left_in_own_yard(sink, keep=keep)
+    with _folder(keep=keep) as folder:
+        home = build_demo_home(folder)
+        told = _story(sink, home)
+        sink.stream(_print_next)
+        if not sink.as_json and sys.stdout.isatty():
+            _show_in_browser(sink, home)
+        where = _kept(home) if keep else "The sample is gone again."
     return Answer(
-        document={
-            "folder": str(home.folder) if keep else None,
-            "before": before.as_dict(),
-            "steps": [step.as_dict() for step in steps],
-            "after": after.as_dict(),
-            "search": found.as_dict(),
-            "releases": {scene.name: scene.facts for scene in releases},
-            "learning": {scene.name: scene.facts for scene in learning},
-        },
-        text=lambda console: console.print(f"\n{where}", soft_wrap=True),
+        document={"folder": str(folder) if keep else None, **told},
+        text=lambda console: console.print(where, soft_wrap=True),
     )
 
 
+def _removed() -> Answer:
+    from skillyard.cli.sample import removed_sample  # noqa: PLC0415 -- it needs the whole yard
+
+    settings = load_settings()
+    count = removed_sample(settings)
+    return Answer(
+        document={"home": str(settings.home), "rows": count},
+        text=lambda console: console.print("The sample is gone from your yard; what is yours stays.", soft_wrap=True),
+    )
+
+
+def _left_in_own_yard(sink: Sink, *, keep: bool) -> Answer:
+    settings = load_settings()
+    if not _is_new(settings):
+        return Answer(
+            document={"home": str(settings.home), "made": False},
+            text=lambda _console: None,
+            remarks=["No sample is made: your yard is not a new one."],
+        )
+    with _folder(keep=keep) as folder:
+        told = _story(sink, build_demo_home(folder, yard=settings.home))
+    text = "\nThis is in your yard now, as a sample. To take it out again: skillyard demo --remove"
+    return Answer(
+        document={"home": str(settings.home), "made": True, **told},
+        text=lambda console: console.print(text, soft_wrap=True),
+    )
+
+
+def _is_new(settings: Settings) -> bool:
+    """Whether this is a yard of one person, on this machine, which nobody used yet."""
+    elsewhere = settings.database_url or settings.blobs_url or settings.server
+    return settings.auth == "local" and not elsewhere and not (settings.home / "registry.sqlite").exists()
+
+
+def _story(sink: Sink, home: DemoHome) -> dict[str, Any]:
+    """All parts, each shown as it is played; what they tell."""
+    before = look(home)
+    sink.stream(lambda console: _print_report(console, home, before, "A home after a year with three agents:"))
+    steps: list[Step] = []
+    for step in put_right(home):
+        steps.append(step)
+        sink.stream(lambda console: _print_step(console, home, steps[-1]))
+    after = look(home)
+    sink.stream(lambda console: _print_report(console, home, after, "\nThe same home now:"))
+    found = show_search()
+    sink.stream(lambda console: _print_search(console, found))
+    # The rest needs much of the server, which takes long to import: the first parts are shown before that.
+    from skillyard.cli.sample import noted_as_sample  # noqa: PLC0415
+
+    with noted_as_sample(home.yard):
+        scenes = {"skills": _publish(sink, home), "releases": _play(sink, home), "learning": _learn(sink, home)}
+    return {
+        "before": before.as_dict(),
+        "steps": [step.as_dict() for step in steps],
+        "after": after.as_dict(),
+        "search": found.as_dict(),
+        **{part: {scene.name: scene.facts for scene in played} for part, played in scenes.items()},
+    }
+
+
+def _publish(sink: Sink, home: DemoHome) -> "list[Scene]":
+    from skillyard.cli.demo_skills import play_skills  # noqa: PLC0415 -- as above
+
+    return list(play_skills(sink, home))
+
+
 def _play(sink: Sink, home: DemoHome) -> "list[Scene]":
-    # It needs much of the server, which takes long to import: the first parts are shown meanwhile.
-    from skillyard.cli.demo_releases import play_releases  # noqa: PLC0415
+    from skillyard.cli.demo_releases import play_releases  # noqa: PLC0415 -- as above
 
     return list(play_releases(sink, home.yard))
 
@@ -83,21 +152,32 @@ def _learn(sink: Sink, home: DemoHome) -> "list[Scene]":
     return list(play_learning(sink, home.yard))
 
 
+def _show_in_browser(sink: Sink, home: DemoHome) -> None:
+    from skillyard.cli.demo_scenes import demo_settings  # noqa: PLC0415 -- as above
+    from skillyard.cli.serve import serve_yard  # noqa: PLC0415
+
+    settings = demo_settings(home.yard, port=0)
+    serve_yard(sink, settings, open_library(settings), opened=open_browser)
+
+
 def _kept(home: DemoHome) -> str:
     yard = f"With SKILLYARD_HOME={home.yard}"
-    return (
-        f"The sample is in {home.folder}. {yard}, `skillyard release candidates` and `skillyard learn list` tell more."
-    )
+    return f"The sample is in {home.folder}. {yard}, `skillyard serve` shows the yard of it."
 
 
 @contextmanager
-def _sample(*, keep: bool) -> Generator[DemoHome]:
+def _folder(*, keep: bool) -> Generator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="skillyard-demo-")).resolve()
     try:
-        yield build_demo_home(folder)
+        yield folder
     finally:
         if not keep:
             shutil.rmtree(folder)
+
+
+def _print_next(console: "Console") -> None:
+    console.print(styled(("\nNext, with your own:\n", "bold")))
+    print_rows(console, [(styled((command, "bold cyan")), what) for command, what in _NEXT])
 
 
 def _print_report(console: "Console", home: DemoHome, report: AuditReport, title: str) -> None:

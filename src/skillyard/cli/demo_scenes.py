@@ -11,6 +11,7 @@ from skillyard.cli.safe_text import visible
 from skillyard.cli.text import BAD, GOOD, print_rows, styled
 from skillyard.client import LOCAL
 from skillyard.config.load import load_settings
+from skillyard.config.settings import Settings
 from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
 from skillyard.remote.in_process import InProcess
@@ -31,8 +32,7 @@ def play(sink: Sink, story: Iterator[Scene], label: str) -> Iterator[Scene]:
         yield scene
 
 
-@contextmanager
-def demo_yard(folder: Path, **settings: Any) -> Generator[YardClient]:  # noqa: ANN401 -- settings of any kind
+def demo_settings(folder: Path, **others: Any) -> Settings:  # noqa: ANN401 -- settings of any kind
     """A yard in that folder alone, whatever database or server this machine is set to."""
     own = {
         "home": str(folder),
@@ -40,7 +40,13 @@ def demo_yard(folder: Path, **settings: Any) -> Generator[YardClient]:  # noqa: 
         "blobs_url": str(folder / "blobs"),
         "auth": "local",
     }
-    loaded = load_settings({**own, **settings})
+    return load_settings({**own, **others})
+
+
+@contextmanager
+def demo_yard(folder: Path, **others: Any) -> Generator[YardClient]:  # noqa: ANN401 -- as above
+    """The yard in that folder, for the time of one part."""
+    loaded = demo_settings(folder, **others)
     transport = InProcess(lambda: local_application(loaded))
     with Connection(LOCAL, transport=transport, in_process=True) as connection:
         yield YardClient(connection)

@@ -57,7 +57,8 @@ def feedback(
         str | None, typer.Option("--event-id", metavar="ID", help="Your own id of it: the same comes in once.")
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", metavar="FILE", help="Many, as CSV, JSON lines or JSON; - is stdin.")
+        Path | None,
+        typer.Option("--file", "-f", metavar="FILE", help="Many: CSV, Excel, JSON, JSON lines; - is stdin."),
     ] = None,
     encoding: Annotated[
         str | None, typer.Option("--encoding", metavar="NAME", help="Of the file, if it is not UTF-8.")

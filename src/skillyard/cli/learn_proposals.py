@@ -18,7 +18,7 @@ from skillyard.cli.yard import Server, Why, yard_client
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STATE_STYLES = {"open": "yellow", "approved": GOOD, "rejected": FAINT, "stale": BAD}
+_STATE_STYLES = {"open": "yellow", "approving": "yellow", "approved": GOOD, "rejected": FAINT, "stale": BAD}
 
 
 def list_proposals(

@@ -48,6 +48,8 @@ def _print(console: "Console", one: Mapping[str, Any], *, transcript: bool) -> N
     console.print(styled(visible(one["content"].strip())), soft_wrap=True)
     console.print()
     print_facts(console, _facts(one))
+    if transcript and not one["lessons"]:
+        _print_transcript(console, one["matching"]["transcript"] or ())
     for lesson in one["lessons"]:
         _print_lesson(console, lesson)
         if transcript:
@@ -70,6 +72,7 @@ def _facts(one: Mapping[str, Any]) -> dict[str, Any]:
         "event id": one["event_id"],
         "taken by": one["taken_by"],
         "attempts": one["attempts"] if one["attempts"] > 1 else None,
+        "matching": _spent(one["matching"]["spent"]) if one["matching"]["spent"] else None,
     }
 
 

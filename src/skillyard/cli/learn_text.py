@@ -93,6 +93,8 @@ def next_of(one: Mapping[str, Any]) -> list[str]:
         if lesson["state"] == "proposed":
             steps.append(f"Decide on it: skillyard learn proposals show {lesson['proposal_id']}")
         elif lesson["state"] == "committed" and lesson["effects"]:
+            tried = [effect["id"] for effect in lesson["effects"] if effect["kind"] == "release"]
+            steps += [f"It is tried by some first. See how it does: skillyard release health {each}" for each in tried]
             steps.append(f"Take it back: skillyard learn undo {lesson['id']}")
     if stage in FAILED or stage == "no_commit":
         steps.append(f"Try it again: skillyard learn retry {one['id']}")

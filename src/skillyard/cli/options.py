@@ -35,11 +35,13 @@ Token = Annotated[
 ]
 
 
-def check_place(server: str | None, token: str | None, *folders: object) -> None:
-    """Refuse options that contradict each other: a server's skills are in no folder of this machine."""
-    if server is not None and any(folders):
+def check_place(server: str | None, token: str | None, *folders: object, registry: bool = False) -> None:
+    """Refuse options that contradict each other: the skills of a yard are in no folder of this machine."""
+    if (server is not None or registry) and any(folders):
         raise UsageError(
-            "--server means a server's skills, --root and --env those of folders.", hint="Give one or the other."
+            f"{'--registry' if server is None else '--server'} means the skills of a yard, --root and --env those of "
+            "folders.",
+            hint="Give one or the other.",
         )
     if server is None and token is not None:
         raise UsageError("--token is of no use without a server.", hint="Name it: --server URL")

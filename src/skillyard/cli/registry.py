@@ -84,9 +84,11 @@ def show(
             "version": version or skill["latest"],
             "digest": bundle.digest,
             "files": [file.path for file in bundle],
+            "locked": skill["locked"],
             "text": written,
         },
         text=lambda console: console.print(styled(visible(written)), end="", soft_wrap=True),
+        remarks=["It is locked: what is learned is only proposed for it."] if skill["locked"] else [],
     )
 
 

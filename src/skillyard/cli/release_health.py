@@ -107,7 +107,8 @@ def _print_health(console: "Console", found: Mapping[str, Any]) -> None:
         "release": f"{found['skill_key']} ({found['stage']}, {found['release_id']})",
         "window": f"{found['window_start_at'][:16]} to {found['window_end_at'][:16]}".replace("T", " ")
         + (", over" if found["window_complete"] else ""),
-        "p95": f"{found['p95_duration']} ms" if found["samples"] else "",
+        "p95": f"{found['p95_duration']} ms" if found["samples"] > found.get("told", 0) else "",
+        "told by agents": f"{found['told']} of {found['samples']} runs" if found.get("told") else "",
     }
     print_facts(console, facts)
     console.print()

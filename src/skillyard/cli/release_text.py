@@ -85,7 +85,9 @@ def _step_rows(steps: Iterable[Mapping[str, Any]]) -> "list[tuple[Any, ...]]":
 
 def _acts_on(step: Mapping[str, Any]) -> str:
     element: Mapping[str, Any] | None = step.get("element")
-    return f"{element.get('role')} “{one_line(str(element.get('name')))}”" if element else ""
+    found = f"{element.get('role')} “{one_line(str(element.get('name')))}”" if element else ""
+    condition = f"only if {step['when']} is given" if step.get("when") else ""
+    return ", ".join(part for part in (found, condition) if part)
 
 
 def print_runs(console: "Console", runs: Sequence[Mapping[str, Any]]) -> None:
@@ -98,7 +100,7 @@ def _run_row(run: Mapping[str, Any]) -> "tuple[Any, ...]":
     return (
         styled((f"run {number + 1}" if number is not None else str(run["id"]), "bold")),
         verdict_text(run["verdict"]),
-        styled((f"{run['milliseconds'] / 1000:.1f} s", FAINT)),
+        styled(("told" if run.get("origin") == "told" else f"{run['milliseconds'] / 1000:.1f} s", FAINT)),
         place_and_reason(run),
     )
 

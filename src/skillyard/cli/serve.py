@@ -1,6 +1,6 @@
 """`skillyard serve`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
@@ -8,12 +8,14 @@ import typer
 
 from skillyard.app.libraries import missing_environment, open_library
 from skillyard.cli.options import Environment, Roots
-from skillyard.cli.output import Answer, sink_of
+from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.config.load import load_settings
+from skillyard.config.settings import Settings
 from skillyard.server.guard import require_safe_address
 from skillyard.server.logs import configure_logging
 from skillyard.server.opened import Opened, Stoppable
 from skillyard.server.run import address_of, bind, run
+from skillyard.skill.library import Library
 
 
 def serve(
@@ -33,6 +35,13 @@ def serve(
     sink = sink_of(context)
     for remark in [] if root or env else missing_environment(settings):
         sink.say(remark)
+    serve_yard(sink, settings, library)
+
+
+def serve_yard(
+    sink: Sink, settings: Settings, library: Library, *, opened: Callable[[str], object] = lambda _url: None
+) -> None:
+    """Serve until interrupted; `opened` is called with the address once requests can be answered."""
     local = settings.auth == "local"
     with bind(settings.host, settings.port) as listener:
         require_safe_address(settings, listener.getsockname()[0])
@@ -43,6 +52,7 @@ def serve(
                 sink.say(remark)
             sink.say(f"Serving at {url} (Ctrl-C stops)")
             sink.show(Answer(document={"url": url}, text=lambda _console: None))
+            opened(url)
 
         def opening() -> AbstractAsyncContextManager[Stoppable]:
             # Imported when there is an address: the whole yard takes long, and it may not be needed.

@@ -1,7 +1,7 @@
 """`skillyard show`."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,6 +16,9 @@ from skillyard.skill.library import SkillEntry
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_LEARNING: Final = "learning"
+"""As the metadata has it, where it is locked there."""
 
 
 def show(
@@ -42,7 +45,7 @@ def show(
         remote = RemoteSkill(client, skill)
         if raw:
             return _source(remote.entry, remote.source)
-        return _view(read_skill(remote, remote.entry.id), files=files)
+        return _view(read_skill(remote, remote.entry.id), files=files, locked=remote.locked)
 
 
 def _source(entry: SkillEntry, source: bytes) -> Answer:
@@ -52,11 +55,13 @@ def _source(entry: SkillEntry, source: bytes) -> Answer:
     )
 
 
-def _view(view: SkillView, *, files: bool) -> Answer:
+def _view(view: SkillView, *, files: bool, locked: bool | None = None) -> Answer:
+    """A skill, as it is in a folder, or as a yard has it, which knows whether someone has locked it."""
     if files:
         document = {"id": view.entry.id, "files": file_list(view.bundle)}
         return Answer(document=document, text=lambda console: _print_files(console, view))
-    return Answer(document=view.as_dict(), text=lambda console: _print(console, view))
+    document = view.as_dict() if locked is None else {**view.as_dict(), "locked": locked}
+    return Answer(document=document, text=lambda console: _print(console, view, locked=bool(locked)))
 
 
 def _write(console: "Console", source: bytes) -> None:
@@ -72,7 +77,7 @@ def _print_text(console: "Console", text: str) -> None:
     console.file.write(f"{visible(text).rstrip()}\n")
 
 
-def _print(console: "Console", view: SkillView) -> None:
+def _print(console: "Console", view: SkillView, *, locked: bool) -> None:
     document = view.document
     facts = {
         "name": view.entry.name if view.entry.name != view.entry.id else "",
@@ -81,6 +86,7 @@ def _print(console: "Console", view: SkillView) -> None:
         "allowed tools": " ".join(document.allowed_tools),
         "tags": ", ".join(document.tags),
         **{key: one_line(str(value)) for key, value in document.metadata.items()},
+        **({_LEARNING: "locked: what is learned is only proposed"} if locked else {}),
         "source": view.entry.source,
         "location": view.entry.location,
         "digest": view.bundle.digest if view.bundle else "",

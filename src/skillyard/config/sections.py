@@ -55,7 +55,8 @@ class Learning(BaseModel):
 
     memory: Literal["auto", "review"] = "auto"
     rules: Literal["auto", "review"] = "auto"
-    skills: Literal["auto", "review"] = "auto"
+    skills: Literal["auto", "review", "canary"] = "auto"
+    """`canary`: a new version is tried by some first, and is for all when those did well with it."""
     other_reviewer: bool = False
     """Whether who approves must be someone else than who gave the feedback."""
     max_calls: int = Field(default=30, ge=1, le=1000)

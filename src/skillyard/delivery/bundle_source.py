@@ -2,9 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from skillyard.skill.bundle import Bundle
+
+AGENT_LABEL: Final = "skillyard.agent"
+"""The label of a sandbox that names the agent in it, whose skills it is given."""
+SKILLS_LABEL: Final = "skillyard.skills"
+"""The label that names skills of the registry, such as `team/pdf@stable, notes`."""
 
 LoadBundle: TypeAlias = Callable[[], Awaitable[Bundle]]
 """Fetches the files; asked only for what is not in the place already."""
@@ -32,6 +37,8 @@ class DesiredBundle:
     digest: str
     origin: Origin
     load: LoadBundle
+    latest_of: str = ""
+    """The id of the skill of the registry that nobody asked for a certain version of: another may be tried instead."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,5 +1,6 @@
 """Skills of the registry as something to deliver, each with all that it requires."""
 
+from collections.abc import Collection
 from functools import partial
 
 from skillyard.delivery.bundle_source import Desired, DesiredBundle, Origin, Shortfall
@@ -7,11 +8,14 @@ from skillyard.registry.bundles import Bundles
 from skillyard.registry.shipping import Shipment, ShippedSkill
 
 
-def desired_of(shipment: Shipment, bundles: Bundles, *, kind: str) -> Desired:
-    """What was worked out for those who may see it; what was asked for comes before what is only required."""
+def desired_of(shipment: Shipment, bundles: Bundles, *, kind: str, latest: Collection[str] = ()) -> Desired:
+    """What was worked out for those who may see it; what was asked for comes before what is only required.
+
+    `latest` are the ids of skills of which nobody asked for a certain version.
+    """
     items = sorted(shipment.items, key=lambda item: bool(item.required_by))
     return Desired(
-        bundles=tuple(_bundle(item, bundles, kind) for item in items),
+        bundles=tuple(_bundle(item, bundles, kind, latest) for item in items),
         shortfalls=tuple(
             Shortfall(origin=Origin(kind=kind, skill=problem.skill), reason=problem.message)
             for problem in shipment.problems
@@ -20,10 +24,11 @@ def desired_of(shipment: Shipment, bundles: Bundles, *, kind: str) -> Desired:
     )
 
 
-def _bundle(item: ShippedSkill, bundles: Bundles, kind: str) -> DesiredBundle:
+def _bundle(item: ShippedSkill, bundles: Bundles, kind: str, latest: Collection[str]) -> DesiredBundle:
     return DesiredBundle(
         folder=item.full_name.rpartition("/")[2],
         digest=item.digest,
         origin=Origin(kind=kind, skill=item.full_name, version=item.version or ""),
         load=partial(bundles.load, item.digest),
+        latest_of=item.skill_id if item.skill_id in latest else "",
     )

@@ -15,6 +15,9 @@ RETRY_AFTER: Final = (timedelta(seconds=2), timedelta(seconds=15), timedelta(sec
 """How long a failed job rests before each further attempt."""
 MAX_BEGUN: Final = 10
 """So often a job is begun when those who work on it are killed."""
+UNEXPECTED: Final = "Something went wrong that nobody expected"
+CUT_OFF: Final = "The process that worked on it ended in the middle"
+"""How the reason begins where a job fails for want of whoever does it, and not of what it was given."""
 _log = logging.getLogger(__name__)
 
 
@@ -40,7 +43,7 @@ class Attempts:
             await self._fail(work, job, reason, again=isinstance(error, UnavailableError))
         except Exception as error:  # noqa: BLE001 -- the row tells of it
             _log.exception("The job %s failed.", job_id)
-            reason = f"Something went wrong that nobody expected ({type(error).__name__}); the log has more."
+            reason = f"{UNEXPECTED} ({type(error).__name__}); the log has more."
             await self._fail(work, job, reason, again=True)
         else:
             await self._close(work, job)
@@ -51,7 +54,7 @@ class Attempts:
             async with self._database.write(bookkeeping=True) as transaction:
                 await leave(transaction, work.rows, job_id, attempt, _queued(None))
             return
-        reason = f"The process that worked on it ended in the middle, {attempt} times."
+        reason = f"{CUT_OFF}, {attempt} times."
         await self._give_up(work, job_id, attempt, reason)
 
     async def _close(self, work: Work, job: Job) -> None:

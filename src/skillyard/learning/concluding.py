@@ -9,6 +9,7 @@ from skillyard.llm.budget import Spent
 from skillyard.llm.transcripts import Transcript
 
 NO_COMMIT: Final = "It was finished without a commit."
+_MAX_WORDS: Final = 300
 
 
 async def conclude(
@@ -23,6 +24,8 @@ async def conclude(
     """Note what was committed or proposed; with neither, the reason why nothing was."""
     if result is None:
         state, effects = LessonState.NO_COMMIT, None
+        words = "" if transcript is None or reason != NO_COMMIT else _last_words(transcript)
+        reason += f" The model said: {words}" if words else ""
     elif isinstance(result, Proposed):
         state, effects, reason = LessonState.PROPOSED, None, f"Waits for a decision on {result.proposal_id}."
     else:
@@ -30,3 +33,9 @@ async def conclude(
         reason = "" if effects else "It is known already."
     await lessons.conclude(lesson_id, state, reason=reason, effects=effects, transcript=transcript, spent=spent)
     return state
+
+
+def _last_words(transcript: Transcript) -> str:
+    """How a model took its leave: a refusal is to be read where its outcome is."""
+    last = transcript.entries[-1] if transcript.entries else {"role": "", "text": ""}
+    return " ".join(last["text"].split())[:_MAX_WORDS] if last["role"] == "assistant" else ""

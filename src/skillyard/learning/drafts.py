@@ -1,12 +1,18 @@
 """Changes on their way: what is to change, on whose word, and what came of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol, Self, TypeAlias
 
+from skillyard.errors import ConflictError, SkillyardError, UnavailableError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
 from skillyard.learning.states import Operation, Relation, Target
+
+ADMIN_NEEDED: Final = "Only an administrator may attach skills to agents and detach them: one has to agree."
+_ATTACHING: Final = "attaching"
+"""The kind of the warnings that say what is attached with a change."""
+_KINDS: Final = {Target.MEMORY: "memory", Target.DMN_RULE: "decision rule", Target.SKILL: "skill"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +56,18 @@ class Draft:
     """Whether a person holds the target, so that it is only ever proposed against."""
     audience: str = ""
     """Who may know of it: one of the keys that a principal holds; empty for the whole tenant."""
+    attaches: Sequence[str] = ()
+    """Skills, by their ids, that the agent is given with it."""
+
+    def attaching(self, skills: Sequence[str], agent_id: str, *, admin: bool) -> Self:
+        """The same with skills that the agent is given; who may not do that has to ask."""
+        if not skills:
+            return self
+        said = [f"The agent {agent_id!r} is given with it: {', '.join(skills)}."]
+        said += [] if admin else [ADMIN_NEEDED]
+        others = [each for each in self.warnings if each.get("kind") != _ATTACHING]
+        warnings = [*others, *(remark(_ATTACHING, each) for each in said)]
+        return replace(self, attaches=tuple(skills), warnings=warnings, locked=self.locked or not admin)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,10 +122,17 @@ class Author:
 
     principal: Principal
     lesson_id: str | None
-    """None for a change that a person makes by hand. The same lesson has the same effect once."""
+    """None for a change that a person makes by hand."""
+    proposal_id: str | None = None
+    """The proposal that is carried out, if it is one."""
     agent_id: str | None = None
     feedback: str = ""
     why: Why = field(default_factory=Why)
+
+    @property
+    def key(self) -> str | None:
+        """What has its effect once, however often it is tried: the lesson, else the proposal."""
+        return self.lesson_id or self.proposal_id
 
 
 class Applier(Protocol):
@@ -119,6 +144,30 @@ class Applier(Protocol):
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
         """Make the change. It is a conflict if the target is not as it was when the draft was made.
 
-        Doing it again for the same lesson changes nothing and tells the same effects.
+        Doing it again with the same key changes nothing and tells the same effects. An error means that nothing was
+        changed, unless it is an `UnavailableError`: then it is gone on with later.
         """
         ...
+
+
+def remark(kind: str, message: str, seriousness: str = "warning") -> dict[str, Any]:
+    """A warning as drafts carry it."""
+    return {"kind": kind, "seriousness": seriousness, "message": message}
+
+
+def gone(draft: Draft) -> ConflictError:
+    """The error of a change whose target was deleted since it was worked out."""
+    return ConflictError(
+        f"The {_KINDS[draft.target]} {draft.target_name!r} is not there any more.",
+        hint="Look again at what is known, and work the change out anew.",
+        details={"field": "target_id", "value": draft.target_id},
+    )
+
+
+def half_done(done: str, error: SkillyardError) -> UnavailableError:
+    """The error of a change that was begun and not ended: it is gone on with, and nothing else is decided instead."""
+    return UnavailableError(
+        f"{done}, and could not go on: {error.message}",
+        hint=f"{error.hint} Then try again: it goes on from there.".strip(),
+        details=error.details,
+    )

@@ -92,6 +92,15 @@ class Feedback:
     taken_by: str | None
     created_at: datetime
     finished_at: datetime | None
+    transcript: str | None = None
+    """The blob with what was said while it was matched to agents."""
+    spent: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What that cost."""
+
+    @property
+    def said(self) -> str:
+        """Who said what, as the history keeps it with each change."""
+        return f"{self.user}: {self.content}"
 
 
 def feedback_of(row: FeedbackRow) -> Feedback:
@@ -116,6 +125,8 @@ def feedback_of(row: FeedbackRow) -> Feedback:
         taken_by=row.taken_by,
         created_at=row.created_at,
         finished_at=row.finished_at,
+        transcript=row.transcript,
+        spent=row.spent,
     )
 
 

@@ -1,10 +1,10 @@
-"""Feedback in files: CSV, JSON lines and JSON, with what is wrong told line by line."""
+"""Feedback in files: CSV, Excel, JSON lines and JSON, with what is wrong told line by line."""
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final, cast
@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 from skillyard.errors import InputError, LimitError
 from skillyard.learning.feedback import FeedbackSpec
 from skillyard.learning.feedback_items import NAMES, load_json, spec_of
+from skillyard.learning.workbooks import read_workbook
 
 MAX_LINES: Final = 20_000
 MAX_PROBLEMS: Final = 200
@@ -29,7 +30,8 @@ ENCODINGS: Final = (
     *("cp949", "euc-kr", "gb18030", "gbk", "big5", "shift_jis", "cp932", "euc-jp"),
 )
 """Those that can be named where a file has no mark of its own."""
-_BINARY: Final = ((b"PK\x03\x04", "an Excel workbook"), (b"\xd0\xcf\x11\xe0", "an old Excel workbook"))
+_ZIP: Final = b"PK\x03\x04"
+_OLD_WORKBOOK: Final = b"\xd0\xcf\x11\xe0"
 _DELIMITERS: Final = ",;\t|"
 _KNOWN: Final = frozenset(name for names in NAMES.values() for name in names)
 _SPACES: Final = re.compile(r"[\s-]+")
@@ -56,6 +58,8 @@ class FileRead:
 
 def read_feedback_file(data: bytes, *, name: str = "", encoding: str | None = None) -> FileRead:
     """All feedback in a file. What is no feedback is told with its line; its neighbours are read."""
+    if data.startswith(_ZIP):
+        return _read_workbook(data)
     text = _decoded(data, name, encoding)
     begins = text.lstrip()[:1]
     if begins == "[":
@@ -111,7 +115,19 @@ def _read_csv(text: str) -> FileRead:
     delimiter = max(_DELIMITERS, key=lambda each: len(_KNOWN & {_column(name) for name in first.split(each)}))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     empty: list[str] = []
-    columns = [_column(name) for name in next(reader, empty)]
+    columns, ignored = _columns(next(reader, empty))
+    return _read(_rows(reader, columns), ignored)
+
+
+def _read_workbook(data: bytes) -> FileRead:
+    rows = read_workbook(data, max_rows=MAX_LINES + 2)  # with the names of the columns, and one to be too many
+    columns, ignored = _columns(rows[0][1] if rows else [])
+    return _read(((number, _named(columns, cells)) for number, cells in rows[1:]), ignored)
+
+
+def _columns(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The columns by their names, and those that mean nothing."""
+    columns = [_column(name) for name in names]
     twice = sorted({name for name in columns if name and columns.count(name) > 1})
     if twice or not set(NAMES["content"]) & set(columns):
         problem = f"two columns are called {twice[0]!r}" if twice else "no column is called content or feedback"
@@ -120,8 +136,7 @@ def _read_csv(text: str) -> FileRead:
             hint=f"Begin it with a line of column names, of {', '.join(sorted(_KNOWN))}.",
             details={"field": "file", "value": columns[:50]},
         )
-    ignored = tuple(name for name in columns if name and name not in _KNOWN)
-    return _read(_rows(reader, columns), ignored)
+    return columns, tuple(name for name in columns if name and name not in _KNOWN)
 
 
 def _rows(reader: Any, columns: list[str]) -> Iterator[tuple[int, object]]:  # noqa: ANN401 -- the reader has no name
@@ -135,7 +150,11 @@ def _rows(reader: Any, columns: list[str]) -> Iterator[tuple[int, object]]:  # n
             yield line, InputError(f"The line cannot be read: {error}.", hint="Quote cells of several lines.")
             continue
         if any(cell.strip() for cell in cells):
-            yield line, {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
+            yield line, _named(columns, cells)
+
+
+def _named(columns: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    return {name: cell for name, cell in zip(columns, cells, strict=False) if name and cell.strip()}
 
 
 def _column(name: str) -> str:
@@ -143,13 +162,12 @@ def _column(name: str) -> str:
 
 
 def _decoded(data: bytes, name: str, encoding: str | None) -> str:
-    for mark, what in _BINARY:
-        if data.startswith(mark):
-            raise InputError(
-                f"{name or 'The file'} is {what}, which is not read.",
-                hint="Save it as CSV (UTF-8), and send that.",
-                details={"field": "file"},
-            )
+    if data.startswith(_OLD_WORKBOOK):
+        raise InputError(
+            f"{name or 'The file'} is an old Excel workbook, or one with a password, which is not read.",
+            hint="Save it as .xlsx or as CSV (UTF-8), and send that.",
+            details={"field": "file"},
+        )
     marked = next((each for mark, each in _MARKS if data.startswith(mark)), None)
     wanted = marked or (encoding or "utf-8").lower()
     try:

@@ -30,6 +30,8 @@ class Known:
     id: str
     name: str
     summary: str
+    score: float = 0.0
+    """How well it fits what was looked for, among things of its kind."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"type": self.target.value, "id": self.id, "name": self.name, "summary": self.summary[:_SUMMARY]}

@@ -1,5 +1,6 @@
 """Lessons: what one agent is to learn from one piece of feedback, decided once and kept."""
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from skillyard.blobs.store import Blobs
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
-from skillyard.errors import NotFoundError
+from skillyard.errors import ConflictError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import Draft, Effect
 from skillyard.learning.ids import id_of
@@ -23,6 +24,8 @@ from skillyard.learning.states import LessonState, Operation, ProposalState, Sta
 from skillyard.llm.budget import Spent
 from skillyard.llm.transcripts import Transcript
 
+_ATTACHES: Final = "attaches"
+"""Of a decision that is not made yet: all that is known of it."""
 _OF_STAGE: Final = (
     # The first of these that one of the lessons has is where the feedback stands.
     (LessonState.NEEDS_REVIEW, Stage.NEEDS_REVIEW),
@@ -60,7 +63,21 @@ class Lesson:
     @property
     def draft(self) -> Draft | None:
         """What was settled to be done, if anything was."""
-        return None if self.decision is None else draft_from(self.decision)
+        decision = self.decision
+        return draft_from(decision) if decision is not None and _is_settled(decision) else None
+
+    @property
+    def attaches(self) -> tuple[str, ...]:
+        """The skills that its agent is to be given with whatever it comes to."""
+        return _attached_with(self.decision)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matching:
+    """What was said while it was found out whom feedback is for, and what that cost."""
+
+    entries: tuple[Mapping[str, Any], ...]
+    spent: Spent
 
 
 class Lessons:
@@ -71,11 +88,11 @@ class Lessons:
         self._blobs = blobs
         self._clock = clock
 
-    async def of(self, principal: Principal, feedback_id: str) -> list[Lesson]:
-        """What is, or was, learned from a piece of feedback."""
+    async def of(self, principal: Principal, *feedback_ids: str) -> list[Lesson]:
+        """What is, or was, learned from a piece of feedback, or from some."""
         principal.require_scope(Scope.READ)
         query = select(LessonRow).where(
-            LessonRow.feedback_id == feedback_id, LessonRow.tenant_id == principal.tenant_id
+            LessonRow.feedback_id.in_(feedback_ids), LessonRow.tenant_id == principal.tenant_id
         )
         async with self._database.read() as session:
             rows = await session.scalars(query.order_by(LessonRow.agent_id))
@@ -89,6 +106,23 @@ class Lessons:
     async def transcript(self, lesson: Lesson) -> bytes:
         """All that was said while it was decided, as JSON."""
         return b"[]" if lesson.transcript is None else await self._blobs.get(lesson.transcript)
+
+    async def keep_matching(self, feedback_id: str, transcript: Transcript, spent: Spent) -> None:
+        """Keep what was said while it was found out whom feedback is for, and what that cost."""
+
+        async def note(transaction: Transaction, hashes: list[str]) -> None:
+            row = await transaction.session.get_one(FeedbackRow, feedback_id)
+            row.transcript, row.spent = hashes[0], spent.as_dict()
+
+        await put_and_claim(self._database, self._blobs, [transcript.as_json()], note)
+
+    async def matching(self, principal: Principal, feedback_id: str) -> Matching:
+        """What it took to find out whom feedback is for; nothing, where a connected agent did."""
+        principal.require_scope(Scope.READ)
+        async with self._database.read() as session:
+            row = await session.get_one(FeedbackRow, feedback_id)
+        said = b"[]" if row.transcript is None else await self._blobs.get(row.transcript)
+        return Matching(entries=tuple(json.loads(said)), spent=Spent.read(row.spent))
 
     async def begin(self, principal: Principal, feedback_id: str, meanings: Mapping[str, str]) -> list[str]:
         """Note for which agents something is to be learned, and what; those that are there already stay."""
@@ -114,21 +148,47 @@ class Lessons:
                     )
         return ids
 
-    async def settle(self, lesson_id: str, draft: Draft) -> Draft:
-        """Keep what is to be done before it is done: whoever goes on after a crash does that, and nothing else."""
+    async def settle(self, lesson_id: str, draft: Draft, *, admin: bool) -> Draft:
+        """Keep what is to be done before it is done, with the skills that the agent is to be given: whoever goes on
+        after a crash does that, and nothing else.
+        """
         async with self._database.write(bookkeeping=True) as transaction:
             row = await transaction.session.get_one(LessonRow, lesson_id)
-            if row.decision is None:
-                row.decision = {**draft_columns(draft), "locked": draft.locked}
+            if not _is_settled(row.decision):
+                wanted = [each for each in _attached_with(row.decision) if each not in draft.content.get("attach", ())]
+                draft = draft.attaching(wanted, row.agent_id, admin=admin)
+                row.decision = _decision(draft)
                 row.target, row.operation = draft.target.value, draft.operation.value
                 row.updated_at = self._clock()
-            return draft_from(row.decision)
+            return draft_from(row.decision or {})
+
+    async def attach(self, lesson_id: str, skills: Sequence[str], *, admin: bool) -> tuple[str, ...]:
+        """Keep that an agent is to be given skills, with whatever its lesson comes to; all that it is to be given.
+
+        What waits for someone's word already waits with these; what somebody has decided on stays as it was.
+        """
+        async with self._database.write(bookkeeping=True) as transaction:
+            row = await transaction.session.get_one(LessonRow, lesson_id)
+            wanted = tuple(dict.fromkeys((*_attached_with(row.decision), *skills)))
+            if row.decision is None or not _is_settled(row.decision):
+                row.decision = {_ATTACHES: list(wanted)}
+                return wanted
+            draft = draft_from(row.decision)
+            more = [skill for skill in wanted if skill not in draft.content.get("attach", ())]
+            draft = draft.attaching(more, row.agent_id, admin=admin)
+            proposal = await transaction.session.get(ProposalRow, id_of("prop", lesson_id))
+            if proposal is not None:
+                if proposal.state != ProposalState.OPEN.value:
+                    raise ConflictError(f"The proposal {proposal.id} is {proposal.state} already.")
+                proposal.content, proposal.warnings = draft_columns(draft)["content"], list(map(dict, draft.warnings))
+            row.decision = _decision(draft)
+            return wanted
 
     async def unsettle(self, lesson_id: str) -> None:
         """Forget what was to be done: it could not be, and something else may be."""
         async with self._database.write(bookkeeping=True) as transaction:
             row = await transaction.session.get_one(LessonRow, lesson_id)
-            row.decision = row.target = row.operation = None
+            forget_decision(row)
 
     async def conclude(
         self,
@@ -144,15 +204,13 @@ class Lessons:
 
         async def note(transaction: Transaction, hashes: list[str]) -> None:
             row = await transaction.session.get_one(LessonRow, lesson_id)
-            row.state, row.reason, row.updated_at = state.value, reason, self._clock()
-            if effects is not None:
-                row.effects = [effect.as_dict() for effect in effects]
             if hashes:
                 row.transcript = hashes[0]
             if spent is not None:
                 row.spent = spent.as_dict()
-            await transaction.session.flush()
-            await set_stage(transaction, row.feedback_id)
+            if state is not LessonState.PROPOSED or row.state == LessonState.DECIDING.value:
+                await end_lesson(transaction, row, state, reason, effects, now=self._clock())
+            # else somebody was quick, and has decided on the proposal by now
 
         if transcript is None:
             async with self._database.write(bookkeeping=True) as transaction:
@@ -163,6 +221,30 @@ class Lessons:
     async def keep_transcript(self, lesson_id: str, transcript: Transcript, spent: Spent) -> None:
         """Keep what was said in an attempt that came to nothing."""
         await self.conclude(lesson_id, LessonState.DECIDING, transcript=transcript, spent=spent)
+
+
+async def end_lesson(
+    transaction: Transaction,
+    row: LessonRow,
+    state: LessonState,
+    reason: str,
+    effects: Sequence[Effect] | None = None,
+    *,
+    now: datetime,
+) -> None:
+    """Write down within a transaction what came of a lesson, and of its feedback as far as that stands now."""
+    row.state, row.reason, row.updated_at = state.value, reason, now
+    if effects is not None:
+        row.effects = [effect.as_dict() for effect in effects]
+    await transaction.session.flush()
+    await set_stage(transaction, row.feedback_id)
+
+
+def forget_decision(row: LessonRow) -> None:
+    """Let something else be decided. What the agent is to be given stays: that was asked for on its own."""
+    wanted = _attached_with(row.decision)
+    row.decision = {_ATTACHES: list(wanted)} if wanted else None
+    row.target = row.operation = None
 
 
 async def set_stage(transaction: Transaction, feedback_id: str) -> None:
@@ -182,17 +264,24 @@ async def set_stage(transaction: Transaction, feedback_id: str) -> None:
 
 async def named_by_lessons(session: AsyncSession, hashes: Collection[str]) -> set[str]:
     """Those of the blobs that are transcripts: what the sweep of orphans must leave."""
-    query = select(LessonRow.transcript).where(LessonRow.transcript.in_(list(hashes))).distinct()
-    return {each for each in await session.scalars(query) if each is not None}
+    found: set[str] = set()
+    for column in (LessonRow.transcript, FeedbackRow.transcript):
+        query = select(column).where(column.in_(list(hashes))).distinct()
+        found |= {each for each in await session.scalars(query) if each is not None}
+    return found
 
 
-async def bundles_of_proposals(session: AsyncSession, digests: Collection[str]) -> set[str]:
-    """Those of the bundles that wait for someone's word."""
-    query = select(ProposalRow.content).where(
-        ProposalRow.target == Target.SKILL.value, ProposalRow.state == ProposalState.OPEN.value
+async def bundles_of_drafts(session: AsyncSession, digests: Collection[str]) -> set[str]:
+    """Those of the bundles that wait for someone's word, or are being published."""
+    waiting_states = [ProposalState.OPEN.value, ProposalState.APPROVING.value]
+    proposed = select(ProposalRow.content).where(
+        ProposalRow.target == Target.SKILL.value, ProposalRow.state.in_(waiting_states)
     )
-    waiting = {str(content.get("digest")) for content in await session.scalars(query)}
-    return waiting & set(digests)
+    unfinished = [LessonState.DECIDING.value, LessonState.NEEDS_REVIEW.value]
+    settled = select(LessonRow.decision).where(LessonRow.target == Target.SKILL.value, LessonRow.state.in_(unfinished))
+    contents = [*await session.scalars(proposed)]
+    contents += [each["content"] for each in await session.scalars(settled) if each]
+    return {str(content.get("digest")) for content in contents} & set(digests)
 
 
 def lesson_of(row: LessonRow) -> Lesson:
@@ -224,6 +313,23 @@ def effect_from(kept: Mapping[str, Any]) -> Effect:
         version=kept["version"],
         history=kept["history"],
     )
+
+
+def _is_settled(decision: Mapping[str, Any] | None) -> bool:
+    return decision is not None and "target" in decision
+
+
+def _decision(draft: Draft) -> dict[str, Any]:
+    return {**draft_columns(draft), "locked": draft.locked}
+
+
+def _attached_with(decision: Mapping[str, Any] | None) -> tuple[str, ...]:
+    if decision is None:
+        return ()
+    if not _is_settled(decision):
+        return tuple(decision[_ATTACHES])
+    draft = draft_from(decision)
+    return (*draft.content.get("attach", ()), *draft.attaches)
 
 
 async def _row(session: AsyncSession, tenant_id: str, lesson_id: str) -> LessonRow:

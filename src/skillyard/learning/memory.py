@@ -45,6 +45,10 @@ class Memory:
         }
 
     @property
+    def digest(self) -> None:
+        """A memory is what it says, and has none."""
+
+    @property
     def label(self) -> str:
         line = " ".join(self.text.split())
         return line if len(line) <= _LABEL else f"{line[: _LABEL - 1]}…"

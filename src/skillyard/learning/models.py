@@ -51,6 +51,10 @@ class FeedbackRow(JobRow):
     taken_by: Mapped[str | None] = mapped_column(String(64))
     """The agent that took it to learn from it by itself, until `taken_until`."""
     taken_until: Mapped[datetime | None] = mapped_column(UtcTime)
+    transcript: Mapped[str | None] = mapped_column(String(SHA256))
+    """The blob with what was said while it was matched to agents; each of its lessons begins with that too."""
+    spent: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    """What matching it cost; it is part of what each of its lessons may cost."""
 
 
 class LessonRow(Base):

@@ -13,6 +13,7 @@ from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import BudgetError, NotFoundError, SkillyardError
 from skillyard.identity.agents import Agent, Agents
 from skillyard.identity.principals import Principal, Scope
+from skillyard.jobs.attempts import CUT_OFF, UNEXPECTED
 from skillyard.jobs.rows import JobRow, JobState
 from skillyard.jobs.service import Jobs
 from skillyard.jobs.work import Job
@@ -26,7 +27,7 @@ from skillyard.learning.matching import match_feedback_to_agents
 from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.react_tools import Desk
 from skillyard.learning.states import LessonState, Stage
-from skillyard.llm.budget import Budget
+from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.models import ModelSource
 from skillyard.llm.transcripts import Transcript
 from skillyard.releases.owners import owner_of
@@ -45,10 +46,10 @@ class Deciders:
     desk: Callable[[Pupil, Budget, Transcript], Desk]
     policy: Learning
 
-    def budget(self) -> Budget:
-        return Budget(
-            calls=self.policy.max_calls, tokens=self.policy.max_tokens, seconds=float(self.policy.max_seconds)
-        )
+    def budget(self, spent: Spent | None = None) -> Budget:
+        """What one lesson may cost; what was `spent` before is part of it."""
+        policy = self.policy
+        return Budget(calls=policy.max_calls, tokens=policy.max_tokens, seconds=float(policy.max_seconds), spent=spent)
 
 
 class LearningWork:
@@ -97,11 +98,15 @@ class LearningWork:
                 await _set(transaction, job.id, Stage.NO_COMMIT, _NOBODY)
 
     async def give_up(self, transaction: Transaction, job_id: str, reason: str) -> None:
-        """What could not be done is for a person to look at; it is never dropped."""
+        """What could not be done is for a person to look at; it is never dropped. Where learning itself is at fault, it
+        has failed.
+        """
+        broken = reason.startswith((UNEXPECTED, CUT_OFF))
+        state, stage = (LessonState.FAILED, Stage.FAILED) if broken else (LessonState.NEEDS_REVIEW, Stage.NEEDS_REVIEW)
         query = update(LessonRow).where(LessonRow.feedback_id == job_id, LessonRow.state == LessonState.DECIDING.value)
-        values = {"state": LessonState.NEEDS_REVIEW.value, "reason": reason, "updated_at": self._clock()}
+        values = {"state": state.value, "reason": reason, "updated_at": self._clock()}
         await transaction.session.execute(query.values(**values), execution_options=UNSEEN)
-        await _set(transaction, job_id, Stage.NEEDS_REVIEW, reason)
+        await _set(transaction, job_id, stage, reason)
 
     async def _match(self, principal: Principal, feedback: Feedback) -> list[str]:
         """Whom it concerns is asked once, and kept as lessons."""
@@ -110,9 +115,13 @@ class LearningWork:
             return [lesson.id for lesson in known]
         await self._note(feedback.id, Stage.MATCHING)
         agents = await self._meant(principal, feedback)
-        meanings = await match_feedback_to_agents(
-            self._deciders.models.chat, feedback, agents, budget=self._deciders.budget(), transcript=Transcript()
-        )
+        budget, transcript = self._deciders.budget(), Transcript()
+        try:
+            meanings = await match_feedback_to_agents(
+                self._deciders.models.chat, feedback, agents, budget=budget, transcript=transcript
+            )
+        finally:  # an attempt that came to nothing was paid for as well
+            await self._lessons.keep_matching(feedback.id, transcript, budget.spent)
         return await self._lessons.begin(principal, feedback.id, meanings)
 
     async def _meant(self, principal: Principal, feedback: Feedback) -> Sequence[Agent]:
@@ -141,7 +150,8 @@ class LearningWork:
         resumed = await self._committing.resume(pupil)
         if resumed is not None:
             return await conclude(self._lessons, lesson_id, resumed)
-        budget, transcript = self._deciders.budget(), Transcript()
+        matched = await self._lessons.matching(principal, feedback.id)
+        budget, transcript = self._deciders.budget(matched.spent), Transcript(entries=matched.entries)
         try:
             agent = await self._agents.get(principal, lesson.agent_id)
             result = await process_feedback_with_react(self._deciders.desk(pupil, budget, transcript), agent)

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from skillyard.history.entries import Subject
 from skillyard.learning.drafts import Draft, Related
 from skillyard.learning.models import ProposalRow
 from skillyard.learning.states import Operation, ProposalState, Relation, Target
 
+_ATTACHES: Final = "attaches"
+"""Stands beside what an applier reads."""
 _DRAFT: Final = (
     "target",
     "operation",
@@ -37,6 +40,12 @@ class Proposal:
     decision_reason: str
     created_at: datetime
 
+    @property
+    def subject(self) -> Subject:
+        draft = self.draft
+        label = draft.target_name or draft.summary[:80]
+        return Subject(kind="proposal", id=self.id, label=label, audience=draft.audience)
+
 
 def proposal_of(row: ProposalRow) -> Proposal:
     return Proposal(
@@ -55,6 +64,8 @@ def proposal_of(row: ProposalRow) -> Proposal:
 
 def draft_from(kept: Mapping[str, Any]) -> Draft:
     """The draft that columns, or JSON of them, keep."""
+    content = dict(kept["content"])
+    attaches = tuple(content.pop(_ATTACHES, ()))
     return Draft(
         target=Target(kept["target"]),
         operation=Operation(kept["operation"]),
@@ -62,7 +73,8 @@ def draft_from(kept: Mapping[str, Any]) -> Draft:
         target_name=kept["target_name"],
         audience=kept["audience"],
         base=kept["base"],
-        content=kept["content"],
+        content=content,
+        attaches=attaches,
         summary=kept["summary"],
         reasons=tuple(kept["reasons"]),
         relations=_related(kept["relations"]),
@@ -80,7 +92,7 @@ def draft_columns(draft: Draft) -> dict[str, Any]:
         "target_name": draft.target_name,
         "audience": draft.audience,
         "base": draft.base,
-        "content": dict(draft.content),
+        "content": {**draft.content, **({_ATTACHES: list(draft.attaches)} if draft.attaches else {})},
         "summary": draft.summary,
         "reasons": list(draft.reasons),
         "relations": [each.as_dict() for each in draft.relations],

@@ -17,6 +17,7 @@ from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
 from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing, Pupil
+from skillyard.learning.decisions import Decisions
 from skillyard.learning.drafts import Applier, Effect
 from skillyard.learning.intake import FEEDBACK, Intake
 from skillyard.learning.knowledge import Knowledge, SkillShelf
@@ -28,9 +29,10 @@ from skillyard.learning.react_tools import Desk
 from skillyard.learning.recall import Recall
 from skillyard.learning.rules.drafting import RuleDrafting
 from skillyard.learning.rules.rulebook import Rulebook
+from skillyard.learning.shown_lessons import ShownLessons
 from skillyard.learning.skill_wish import SkillCommitter
 from skillyard.learning.sources.service import FeedbackSources
-from skillyard.learning.states import LessonState, ProposalState
+from skillyard.learning.states import LessonState
 from skillyard.learning.taking import Taking
 from skillyard.llm.budget import Budget
 from skillyard.llm.models import ModelSource
@@ -68,11 +70,13 @@ class LearningRooms:
         self.policy = policy
         self.intake = Intake(database, jobs, agents, clock=clock)
         self.lessons = Lessons(database, blobs, clock=clock)
+        self.shown = ShownLessons(database, self.lessons)
         self.memories = Memories(database, history, clock=clock)
         self.recall = Recall(database, self.memories, clock=clock)
         self.rules = Rulebook(database, history, clock=clock)
         self.drafting = RuleDrafting(database)
         self.commits = Commits(database, history, [self.memories, self.rules, skills.applier], policy, clock=clock)
+        self.decisions = Decisions(database, history, self.commits, policy, clock=clock)
         self.committing = Committing(self.commits, self.lessons)
         self.knowledge = Knowledge(self.memories, self.recall, self.rules, skills.shelf)
         self.sources = FeedbackSources(database, history, self.intake, clock=clock)
@@ -121,30 +125,24 @@ class LearningRooms:
 
     async def approve(self, principal: Principal, proposal_id: str, *, why: Why) -> Sequence[Effect]:
         """Make a proposed change, and let its lesson know."""
-        proposal = await self.commits.proposal(principal, proposal_id)
-        said = await self._said(principal, proposal.lesson_id)
-        try:
-            effects = await self.commits.approve(principal, proposal_id, why=why, feedback=said)
-        except ConflictError as error:
-            now = await self.commits.proposal(principal, proposal_id)
-            if proposal.lesson_id is not None and now.state is ProposalState.STALE is not proposal.state:
-                await self.lessons.unsettle(proposal.lesson_id)
-                await self.lessons.conclude(proposal.lesson_id, LessonState.NEEDS_REVIEW, reason=error.message)
-            raise
-        if proposal.lesson_id is not None:
-            await self.lessons.conclude(proposal.lesson_id, LessonState.COMMITTED, reason=why.reason, effects=effects)
-        return effects
+        return await self.decisions.approve(principal, proposal_id, why=why)
 
     async def reject(self, principal: Principal, proposal_id: str, *, why: Why) -> None:
         """Turn a proposed change down, and let its lesson know."""
-        proposal = await self.commits.reject(principal, proposal_id, why=why)
-        if proposal.lesson_id is not None:
-            await self.lessons.conclude(proposal.lesson_id, LessonState.REJECTED, reason=why.reason)
+        await self.decisions.reject(principal, proposal_id, why=why)
 
     async def undo(self, principal: Principal, lesson_id: str, *, why: Why) -> Lesson:
-        """Take back all that a lesson changed, the last change first."""
+        """Take back all that a lesson changed, the last change first. Done again it changes nothing."""
         principal.require_scope(Scope.PUBLISH)
         lesson = await self.lessons.get(principal, lesson_id)
+        if lesson.state is LessonState.UNDONE:
+            return lesson
+        if lesson.state is not LessonState.COMMITTED:
+            raise ConflictError(
+                f"The lesson {lesson_id} is {lesson.state.value}: it has changed nothing that could be taken back.",
+                hint=f"Look at it: skillyard learn show {lesson.feedback_id}",
+                details={"lesson": lesson_id, "state": lesson.state.value},
+            )
         for effect in reversed(lesson.effects):
             if effect.history is not None:
                 entry = await self._chronicle.entry(principal, effect.history)
@@ -156,10 +154,3 @@ class LearningRooms:
     def _own_desk(self, pupil: Pupil) -> Desk:
         """The tools in the hands of a connected agent, which has a budget of its own."""
         return self.desk(pupil, Budget(), Transcript(), judges=False)
-
-    async def _said(self, principal: Principal, lesson_id: str | None) -> str:
-        if lesson_id is None:
-            return ""
-        lesson = await self.lessons.get(principal, lesson_id)
-        feedback = await self.intake.get(principal, lesson.feedback_id)
-        return f"{feedback.user}: {feedback.content}"

@@ -67,6 +67,8 @@ class Relation(StrEnum):
 
 class ProposalState(StrEnum):
     OPEN = "open"
+    APPROVING = "approving"
+    """Someone has approved it, and it is being carried out: nobody can decide otherwise any more."""
     APPROVED = "approved"
     REJECTED = "rejected"
     STALE = "stale"

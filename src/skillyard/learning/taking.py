@@ -132,8 +132,7 @@ class Taking:
         """
         lesson = await self._lessons.get(principal, lesson_id)
         feedback, scope = await self._renew(principal, lesson.feedback_id, worker)
-        lower = scope if principal.scope.covers(scope) else principal.scope
-        pupil = Pupil(principal=replace(principal, scope=lower), feedback=feedback, lesson=lesson)
+        pupil = Pupil(principal=_at_most(principal, scope), feedback=feedback, lesson=lesson)
         if not lesson.is_open:
             return _told("refused", f"This lesson is {lesson.state.value} already.")
         resumed = await self._committing.resume(pupil)
@@ -160,7 +159,7 @@ class Taking:
 
     async def finish(self, principal: Principal, feedback_id: str, *, worker: str, reason: str = "") -> Feedback:
         """Be done with it. Lessons without a commit end as such, for the reason that is given."""
-        await self._renew(principal, feedback_id, worker)
+        feedback, scope = await self._renew(principal, feedback_id, worker)
         lessons = await self._lessons.of(principal, feedback_id)
         if not lessons:
             raise UsageError(
@@ -169,9 +168,11 @@ class Taking:
             )
         for lesson in lessons:
             if lesson.is_open:
-                desk, _ = self._desks.pop(lesson.id, (None, None))
-                more: Any = {"transcript": desk.transcript, "spent": desk.budget.spent} if desk else {}
-                await conclude(self._lessons, lesson.id, None, reason=reason or NO_COMMIT, **more)
+                desk, _ = self._at(Pupil(principal=_at_most(principal, scope), feedback=feedback, lesson=lesson))
+                result = await self._committing.resume(desk.pupil) or await desk.end()
+                more: Any = {"transcript": desk.transcript, "spent": desk.budget.spent}
+                await conclude(self._lessons, lesson.id, result, reason=reason or NO_COMMIT, **more)
+                self._desks.pop(lesson.id, None)
         return await self._end(principal, feedback_id, worker)
 
     async def give_back(self, principal: Principal, feedback_id: str, *, worker: str) -> None:
@@ -262,6 +263,11 @@ def _require_worker(worker: str, seconds: int) -> None:
             hint="Take it for as long as deciding takes.",
             details={"field": "seconds", "value": seconds, "limit": MAX_SECONDS},
         )
+
+
+def _at_most(principal: Principal, scope: Scope) -> Principal:
+    """The same person with no more rights than those who brought the feedback in."""
+    return replace(principal, scope=scope if principal.scope.covers(scope) else principal.scope)
 
 
 def _told(status: str, reason: str) -> str:

@@ -79,8 +79,8 @@ async def ask_shaped(
 
 
 def text_of(message: "BaseMessage") -> str:
-    """All text of a message."""
-    return str(message.text)
+    """All text of a message; where a model refuses, some say so beside it."""
+    return str(message.text) or str(message.additional_kwargs.get("refusal") or "")
 
 
 def json_in(text: str) -> str:

@@ -1,7 +1,9 @@
 """What one lesson may cost, and what it has cost."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isfinite
 from typing import Any, Final
 
 from skillyard.errors import BudgetError
@@ -9,6 +11,8 @@ from skillyard.errors import BudgetError
 MAX_CALLS: Final = 30
 MAX_TOKENS: Final = 200_000
 MAX_SECONDS: Final = 600.0
+_MOST_TOKENS: Final = 10**9
+"""Of one answer; a server that tells of more does not know."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +23,11 @@ class Spent:
     input_tokens: int = 0
     output_tokens: int = 0
     milliseconds: int = 0
+
+    @classmethod
+    def read(cls, kept: Mapping[str, Any]) -> "Spent":
+        """What `as_dict` wrote down."""
+        return cls(**{each.name: int(kept.get(each.name, 0)) for each in fields(cls)})
 
     def as_dict(self) -> dict[str, int]:
         return {
@@ -71,8 +80,8 @@ class Budget:
     def count(self, usage: dict[str, Any] | None) -> None:
         """Note one call, with the tokens that its answer says it took."""
         self._used_calls += 1
-        self._input += int((usage or {}).get("input_tokens") or 0)
-        self._output += int((usage or {}).get("output_tokens") or 0)
+        self._input += _tokens((usage or {}).get("input_tokens"))
+        self._output += _tokens((usage or {}).get("output_tokens"))
 
     def _require(self, what: str, used: float, allowed: float) -> None:
         if used >= allowed:
@@ -81,3 +90,10 @@ class Budget:
                 hint=f"Allow more with the setting learning.max_{what}, or decide by hand.",
                 details={"field": f"learning.max_{what}", "value": round(used), "limit": allowed},
             )
+
+
+def _tokens(told: Any) -> int:  # noqa: ANN401 -- whatever a server says
+    """A number of tokens as a server tells it; what is none counts as none."""
+    if not isinstance(told, int | float) or (isinstance(told, float) and not isfinite(told)):
+        return 0
+    return min(max(0, int(told)), _MOST_TOKENS)

@@ -5,14 +5,14 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.blobs.claims import put_and_claim
 from skillyard.blobs.store import Blobs
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
-from skillyard.db.transaction import Transaction
+from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import NotFoundError
 from skillyard.registry.models import BundleFileRow, BundleRow
 from skillyard.skill.bundle import Bundle, BundleFile
@@ -56,6 +56,15 @@ class Bundles:
             return await work(transaction)
 
         return await put_and_claim(self._database, self._blobs, [file.data for file in bundle], register)
+
+    async def keep(self, bundle: Bundle) -> None:
+        """Store a bundle for a while, to be named by something; what nothing has named by then is let go of."""
+
+        async def renew(transaction: Transaction) -> None:
+            row = update(BundleRow).where(BundleRow.digest == bundle.digest).values(created_at=self._clock())
+            await transaction.session.execute(row, execution_options=UNSEEN)
+
+        await self.commit(bundle, renew)
 
     async def rehearse(self, bundle: Bundle, work: Callable[[Transaction], Awaitable[Answer]]) -> Answer:
         """Do the same as `commit` would, answer or refuse as it would, and leave nothing behind."""

@@ -34,6 +34,7 @@ from skillyard.skill.requires import name_key
 
 MAX_DIFF_BYTES: Final = 8 * MIB
 """Bundles that are larger together are not fetched to be compared."""
+_PUBLISHING: Final = (Role.PUBLISHER, Scope.PUBLISH)
 _KNOWLEDGE: Final = frozenset({"memory", "rule"})
 """What belongs to a tenant, and whoever may publish may change."""
 
@@ -112,7 +113,7 @@ class Chronicle:
     async def has_content(self, entry: Entry) -> bool:
         """Whether the files that a change left, or that were refused, are there: those are not kept for good."""
         digest = entry.change.digest_after
-        return digest is not None and (entry.done or await self._bundles.has(digest))
+        return digest is not None and await self._bundles.has(digest)
 
     async def diff(self, entry: Entry) -> BundleDiff | None:
         """What a change did to the files.
@@ -125,7 +126,10 @@ class Chronicle:
         whole = change.action in {CREATED, DELETED} or not entry.done
         if change.digest_before == change.digest_after or not (whole or (change.digest_before and change.digest_after)):
             return None
-        sizes = [await self._size(digest) for digest in (change.digest_before, change.digest_after) if digest]
+        digests = [digest for digest in (change.digest_before, change.digest_after) if digest]
+        if not all([await self._bundles.has(digest) for digest in digests]):
+            return None  # of something that is no files, such as a decision table
+        sizes = [await self._size(digest) for digest in digests]
         if sum(sizes) > MAX_DIFF_BYTES:
             return None
         old, new = await self._load(change.digest_before), await self._load(change.digest_after)
@@ -195,11 +199,12 @@ class Chronicle:
 
     async def _require_right(self, principal: Principal, entry: Entry) -> None:
         subject = entry.change.subject
-        role, scope = NEEDED_TO_UNDO.get(entry.change.action, (Role.ADMIN, Scope.ADMIN))
+        else_needed = _PUBLISHING if subject.kind == "release" else (Role.ADMIN, Scope.ADMIN)
+        role, scope = NEEDED_TO_UNDO.get(entry.change.action, else_needed)
         async with self._database.read() as session:
             namespace_id = subject.id if subject.kind == "namespace" else ""
-            if subject.kind == "skill":
-                row = await session.get(SkillRow, subject.id)
+            if subject.kind in {"skill", "release"}:
+                row = await session.get(SkillRow, skill_of(entry) or "")
                 namespace_id = row.namespace_id if row else ""
             namespace = await namespace_with_id(session, namespace_id)
         if namespace is not None:

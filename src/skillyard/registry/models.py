@@ -70,6 +70,8 @@ class SkillRow(Base):
     updated_at: Mapped[datetime] = mapped_column(UtcTime)
     changed: Mapped[int] = mapped_column(BigInteger)
     """The number of the last change to it."""
+    locked: Mapped[bool] = mapped_column(default=False)
+    """Whether a person holds it: what is learned from feedback is only proposed for it."""
     deleted_at: Mapped[datetime | None] = mapped_column(UtcTime)
 
 

@@ -1,9 +1,9 @@
 """Publishing: an immutable version for a bundle."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from skillyard.clock import Clock, utc_now
 from skillyard.db.base import new_id
@@ -40,6 +40,9 @@ class Publication:
     """False: nothing is other than before, not even who may see it."""
 
 
+Then: TypeAlias = Callable[[Transaction, Publication], Awaitable[None]]
+
+
 class Publishing:
     """Puts immutable labels on bundles."""
 
@@ -60,7 +63,7 @@ class Publishing:
         self._attempts = attempts
         self._clock = clock
 
-    async def publish_bundle(
+    async def publish_bundle(  # noqa: PLR0913 -- all that may be asked of a version
         self,
         principal: Principal,
         draft: Draft,
@@ -71,11 +74,13 @@ class Publishing:
         base: str | None = None,
         notes: str = "",
         dry_run: bool = False,
+        then: Then | None = None,
         why: Why,
     ) -> Publication:
         """Publish files from elsewhere: the skill is made if need be, and its working copy becomes these files.
 
-        A dry run answers, or refuses, just so, and writes nothing.
+        A dry run answers, or refuses, just so, and writes nothing. What is to be done `then` is done in the same
+        transaction: both, or neither.
         """
         principal.require_scope(Scope.PUBLISH)
         async with self._database.read() as session:
@@ -83,7 +88,7 @@ class Publishing:
             place = await writable_namespace(session, principal, namespace, Visibility.PUBLIC)
         number = _wanted(version, draft)
 
-        async def work(transaction: Transaction) -> Publication:
+        async def published(transaction: Transaction) -> Publication:
             present = await skill_named(transaction.session, place.id, draft.name)
             versions = (await versions_of(transaction.session, [present.id]))[present.id] if present else []
             done = _done_before(versions, draft, number)
@@ -96,6 +101,12 @@ class Publishing:
                 transaction, principal, place, draft, present, visibility=visibility, base=base, why=why
             )
             return await self._add(transaction, principal, taken.skill, versions, draft, label, notes, why)
+
+        async def work(transaction: Transaction) -> Publication:
+            publication = await published(transaction)
+            if then is not None:
+                await then(transaction, publication)
+            return publication
 
         return await self._attempts.bring(principal, place, draft, PUBLISHED, why, work, dry_run=dry_run)
 

@@ -13,6 +13,8 @@ CREATED = "skill.created"
 UPDATED = "skill.updated"
 DELETED = "skill.deleted"
 SHOWN = "skill.visibility"
+LOCKED = "skill.locked"
+UNLOCKED = "skill.unlocked"
 PUBLISHED = "version.published"
 REVIEWED = "version.reviewed"
 YANKED = "version.yanked"
@@ -98,6 +100,8 @@ class Skill:
     latest: str | None = None
     """The version that is shipped when none is named."""
     files: tuple[SkillFile, ...] = ()
+    locked: bool = False
+    """Whether a person holds it: what is learned from feedback is only proposed for it."""
 
     @property
     def full_name(self) -> str:

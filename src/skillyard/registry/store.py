@@ -125,6 +125,7 @@ def skill_of(row: SkillRow, namespace: str, files: Iterable[SkillFile], *, newes
         created_at=row.created_at,
         updated_at=row.updated_at,
         changed=row.changed,
+        locked=row.locked,
         latest=newest,
         files=tuple(sorted(files, key=lambda file: file.path)),
     )

@@ -13,10 +13,12 @@ from skillyard.registry.models import SkillRow
 from skillyard.registry.skills import (
     CREATED,
     DELETED,
+    LOCKED,
     PUBLISHED,
     RESTORED,
     SHOWN,
     TAGGED,
+    UNLOCKED,
     UPDATED,
     YANKED,
     Skill,
@@ -36,6 +38,8 @@ NEEDED_TO_UNDO: Final = {
     YANKED: (Role.PUBLISHER, Scope.PUBLISH),
     RESTORED: (Role.PUBLISHER, Scope.PUBLISH),
     TAGGED: (Role.PUBLISHER, Scope.PUBLISH),
+    LOCKED: (Role.PUBLISHER, Scope.WRITE),
+    UNLOCKED: (Role.PUBLISHER, Scope.WRITE),
 }
 """The same as to make the change."""
 
@@ -55,6 +59,8 @@ class SkillUndo:
         history.register_undo(YANKED, self._yank_as_before)
         history.register_undo(RESTORED, self._yank_as_before)
         history.register_undo(TAGGED, self._tag_as_before)
+        history.register_undo(LOCKED, self._lock_as_before)
+        history.register_undo(UNLOCKED, self._lock_as_before)
 
     async def _uncreate(self, entry: Entry) -> Step:
         async def step(transaction: Transaction) -> Change:
@@ -152,6 +158,19 @@ class SkillUndo:
             change = await self._versions.move_tag(transaction, skill, after["tag"], before["version"])
             if change.before != after:
                 raise moved_on(entry)
+            await _mark(transaction, skill.id)
+            return change
+
+        return step
+
+    async def _lock_as_before(self, entry: Entry) -> Step:
+        before, after = entry.change.before or {}, entry.change.after or {}
+
+        async def step(transaction: Transaction) -> Change:
+            skill = await _present(transaction, entry)
+            if skill.locked is not after["locked"]:
+                raise moved_on(entry)
+            change = await self._copies.set_lock(transaction, skill, locked=before["locked"])
             await _mark(transaction, skill.id)
             return change
 

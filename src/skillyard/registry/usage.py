@@ -93,6 +93,19 @@ class SkillUsage:
         done = await self._usage.record(principal.person_id, events)
         return UsageReceipt(recorded=done.recorded, repeated=done.repeated, refused=tuple(refused))
 
+    async def known(self, principal: Principal, skill: str) -> KnownSkill:
+        """A skill that the principal may see, by its id or full name."""
+        principal.require_scope(Scope.READ)
+        found = _find(await self._named(principal, {skill}), skill)
+        if found is None:
+            raise no_skill(skill[:200])
+        return found
+
+    async def loads(self, principal: Principal, skill_id: str, in_session: str) -> dict[str, int]:
+        """How often the principal loaded each version of a skill in a session, the last loaded first."""
+        principal.require_scope(Scope.READ)
+        return await self._usage.loads(principal.person_id, skill_id, in_session)
+
     async def of_skill(self, principal: Principal, skill_id: str, *, days: int = 30) -> list[UsageDay]:
         """The daily counts of one skill, the newest day first."""
         principal.require_scope(Scope.READ)

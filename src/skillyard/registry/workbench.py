@@ -116,6 +116,17 @@ class Workbench:
             require_base(skill, base)
             return await self._copies.show(transaction, principal, skill, visibility, why)
 
+    async def lock(self, principal: Principal, skill_id: str, *, locked: bool, why: Why) -> Skill:
+        """Let what is learned only be proposed for a skill, or not; what is so already stays."""
+        async with self._database.write() as transaction:
+            skill = await visible_skill(transaction.session, principal, skill_id)
+            await require_skill_role(transaction.session, principal, skill, Role.PUBLISHER, Scope.WRITE)
+            if skill.locked is locked:
+                return skill
+            change = await self._copies.set_lock(transaction, skill, locked=locked)
+            await self._copies.note(transaction, principal, skill.id, change, why)
+            return await self._copies.now(transaction, skill.id)
+
     async def delete(self, principal: Principal, skill_id: str, *, base: str | None = None, why: Why) -> None:
         """Take a skill away. Its versions stay reserved, and undoing brings it back."""
         async with self._database.write() as transaction:

@@ -18,8 +18,10 @@ from skillyard.registry.rows import add_skill, content_of, files_of, rewrite_ski
 from skillyard.registry.skills import (
     CREATED,
     DELETED,
+    LOCKED,
     NOBODY,
     SHOWN,
+    UNLOCKED,
     UPDATED,
     Skill,
     Visibility,
@@ -73,6 +75,7 @@ class WorkingCopies:
             created_at=now,
             updated_at=now,
             changed=self._history.record(transaction, principal.actor, change, why),
+            locked=False,
             deleted_at=None,
         )
         await add_skill(transaction, row, draft)
@@ -120,6 +123,19 @@ class WorkingCopies:
             digest_before=skill.digest,
             digest_after=skill.digest,
             audience_before=skill.audience,
+        )
+
+    async def set_lock(self, transaction: Transaction, skill: Skill, *, locked: bool) -> Change:
+        """Let a person hold a skill, or let go of it; not a byte of it changes."""
+        row = await transaction.session.get_one(SkillRow, skill.id)
+        row.locked = locked
+        return Change(
+            action=LOCKED if locked else UNLOCKED,
+            subject=skill.subject,
+            before={"locked": skill.locked},
+            after={"locked": locked},
+            digest_before=skill.digest,
+            digest_after=skill.digest,
         )
 
     async def remove(self, transaction: Transaction, skill: Skill) -> Change:

@@ -1,6 +1,6 @@
 """What is in use: which release of a skill a sandbox is given, and runs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -8,10 +8,12 @@ from skillyard.db.database import Database
 from skillyard.delivery.release_source import ActiveRelease
 from skillyard.errors import NotFoundError
 from skillyard.registry.bundles import Bundles
+from skillyard.registry.skills import Version
+from skillyard.registry.store import versions_of
 from skillyard.releases.decisions.share import takes_canary
 from skillyard.releases.models import ReleaseRow
 from skillyard.releases.policy import ReleasePolicy
-from skillyard.releases.store import active_releases, uses_of
+from skillyard.releases.store import releases_of_skills, rendered_releases, uses_of
 from skillyard.releases.values import Release, Stage, value_of
 
 
@@ -26,7 +28,7 @@ class ActiveReleases:
     async def active(self, owner: str, stages: Sequence[str], sandbox_id: str) -> list[ActiveRelease]:
         """One release of each skill that a sandbox of this person should have."""
         async with self._database.read() as session:
-            rows = [row for row in await active_releases(session, owner) if row.stage in stages]
+            rows = [row for row in await rendered_releases(session, owner) if row.stage in stages]
             chosen = [self._chosen(of_skill, sandbox_id) for _, of_skill in groupby(rows, lambda row: row.skill_key)]
             uses = await uses_of(session, [row.id for row in chosen])
         return [
@@ -46,7 +48,7 @@ class ActiveReleases:
     async def choose(self, owner: str, skill_key: str, sandbox_id: str) -> Release:
         """The release of a skill that is run in a sandbox."""
         async with self._database.read() as session:
-            rows = await active_releases(session, owner, skill_key)
+            rows = await rendered_releases(session, owner, skill_key)
         if not rows:
             raise NotFoundError(
                 f"No active release found for the skill {skill_key[:100]!r}.",
@@ -54,6 +56,30 @@ class ActiveReleases:
                 details={"skill_key": skill_key[:100]},
             )
         return value_of(Release, self._chosen(rows, sandbox_id))
+
+    async def tried(self, shipped: Mapping[str, str], sandbox_id: str) -> dict[str, Version]:
+        """Which of these skills of the registry, by id their stable digest, a sandbox is to try the canary of.
+
+        What somebody published since by hand is not replaced.
+        """
+        async with self._database.read() as session:
+            rows = await releases_of_skills(session, shipped)
+            stable = {row.skill_id: row.digest for row in rows if row.stage == Stage.STABLE}
+            canaries = {
+                row.skill_id: row.digest
+                for row in rows
+                if row.stage == Stage.CANARY
+                and row.skill_id is not None
+                and stable.get(row.skill_id) == shipped[row.skill_id]
+                and takes_canary(sandbox_id, row.id, self._policy.canary_percent)
+            }
+            versions = await versions_of(session, list(canaries)) if canaries else {}
+        return {
+            skill_id: version
+            for skill_id, ever in versions.items()
+            for version in reversed(ever)
+            if version.digest == canaries[skill_id] and version.shipped
+        }
 
     def _chosen(self, rows: Iterable[ReleaseRow], sandbox_id: str) -> ReleaseRow:
         """A canary is for its share of the sandboxes; with nothing stable beside it, for all."""

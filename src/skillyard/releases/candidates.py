@@ -1,7 +1,7 @@
 """Candidates: made of chosen executions, listed, read and deleted, each by its owner."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -103,6 +103,13 @@ class Candidates:
             total = (await session.execute(query.with_only_columns(func.count()))).scalar_one()
             rows = await session.scalars(newest)
             return Page(items=[value_of(Candidate, row) for row in rows], total=total)
+
+    async def rendered_as(self, caller: Principal, digests: Collection[str]) -> list[Candidate]:
+        """Those of the caller's candidates whose files are one of these, the oldest first."""
+        query = candidates_of(caller, status=None, skill_key=None).where(CandidateRow.digest.in_(list(digests)))
+        async with self._database.read() as session:
+            rows = await session.scalars(query.order_by(CandidateRow.created_at, CandidateRow.id))
+            return [value_of(Candidate, row) for row in rows]
 
     async def evidence(self, caller: Principal, candidate_id: str) -> list[Execution]:
         """The executions that a candidate was learned from, as far as they are kept."""

@@ -1,8 +1,9 @@
 """How a release does in use, and what is to be done with it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from math import ceil
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,7 +14,7 @@ from skillyard.identity.principals import Principal
 from skillyard.releases.decisions.latency import Latency, compare_latency, quantile
 from skillyard.releases.decisions.sequential import Action, Decision, compare, regression
 from skillyard.releases.decisions.tally import Tally
-from skillyard.releases.health_store import RunGlance, held_against, newest_runs, speaking_for, tally_of
+from skillyard.releases.health_store import RunGlance, held_against, newest_runs, speaking_for, tallies_of, tally_of
 from skillyard.releases.models import ReleaseRow
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.store import own_release
@@ -24,6 +25,7 @@ _TIMED: Final = 1_000
 _EARLIER: Final = 200
 """Runs of the stable release from before a canary that count. What ran long ago may have met another world."""
 _SHOWN: Final = 50
+_MOMENTS: Final = 30
 _SLOWEST: Final = 0.95
 
 
@@ -33,6 +35,8 @@ class ReleaseHealth:
 
     release: Release
     samples: Tally
+    told: int
+    """How many of them agents told of."""
     baseline: Tally
     """None ran, where there is nothing to compare with."""
     baseline_id: str | None
@@ -44,6 +48,8 @@ class ReleaseHealth:
     """Why it should be taken back."""
     recent: Sequence[RunGlance]
     """The newest last."""
+    course: Sequence[Tally]
+    """How its runs stood by and by, the latest last: some of the moments between the first run and now."""
 
     @property
     def success_drop(self) -> float:
@@ -72,10 +78,16 @@ class Health:
         async with self._database.read() as session:
             return await self.measure(session, await own_release(session, caller, release_id))
 
+    async def tallies(self, releases: Sequence[Release]) -> dict[str, Tally]:
+        """How the runs of releases ended, at a glance; who may see them is decided before."""
+        async with self._database.read() as session:
+            return await tallies_of(session, [release.id for release in releases])
+
     async def measure(self, session: AsyncSession, release: ReleaseRow) -> ReleaseHealth:
         """The health of a release, from its own runs alone."""
         policy, now = self.policy, self._clock()
         samples = await tally_of(session, [release.id])
+        replays = await tally_of(session, [release.id], replays_only=True)
         newest = await newest_runs(session, [release.id], limit=_TIMED)
         before = await held_against(session, release)
         baseline, earlier = (
@@ -89,14 +101,16 @@ class Health:
         return ReleaseHealth(
             release=value_of(Release, release),
             samples=samples,
+            told=samples.runs - replays.runs,
             baseline=baseline or Tally(0, 0),
             baseline_id=before and before.id,
             window_end_at=end,
             window_complete=now >= end,
-            p95_duration=quantile([run.milliseconds for run in newest], _SLOWEST),
-            decision=self._decision(release, baseline, samples, latency, setback, window_complete=now >= end),
+            p95_duration=quantile([run.milliseconds for run in newest if run.is_replay], _SLOWEST),
+            decision=self._decision(release, baseline, samples, replays, latency, setback, window_complete=now >= end),
             setback=setback,
             recent=newest[:_SHOWN][::-1],
+            course=_course(samples, newest),
         )
 
     def _decision(
@@ -104,12 +118,19 @@ class Health:
         release: ReleaseRow,
         baseline: Tally | None,
         samples: Tally,
+        replays: Tally,
         latency: Latency | None,
         setback: str | None,
         *,
         window_complete: bool,
     ) -> Decision:
-        decision = compare(baseline, samples, policy=self.policy, latency=latency, window_complete=window_complete)
+        def compared(runs: Tally) -> Decision:
+            return compare(baseline, runs, policy=self.policy, latency=latency, window_complete=window_complete)
+
+        decision = compared(samples)
+        if decision.action is Action.PROMOTE and replays != samples and release.skill_id is None:
+            # What an agent says of its own work may take a release back, but promotes none that can be replayed.
+            decision = _unless_checked(decision, compared(replays), samples.runs - replays.runs)
         if not release.is_active:
             action, reason = Action.WAIT, f"It is not in use: it is {release.state}."
         elif release.stage == Stage.CANARY:
@@ -144,6 +165,7 @@ def health_document(health: ReleaseHealth, policy: ReleasePolicy) -> dict[str, A
         "window_end_at": health.window_end_at,
         "window_complete": health.window_complete,
         "samples": samples.runs,
+        "told": health.told,
         "success_rate": samples.rate,
         "error_rate": 1 - samples.rate if samples.runs else 0.0,
         "p95_duration": health.p95_duration,
@@ -182,5 +204,27 @@ def thresholds_document(policy: ReleasePolicy) -> dict[str, Any]:
     }
 
 
+def _course(samples: Tally, newest: Sequence[RunGlance]) -> list[Tally]:
+    """How runs stood after some of them, the newest of which come first."""
+    tally = Tally(samples.passes - sum(run.passed for run in newest), samples.runs - len(newest))
+    stride = max(1, ceil(len(newest) / _MOMENTS))
+    found: list[Tally] = []
+    for left, run in reversed(list(enumerate(newest))):
+        tally = Tally(tally.passes + run.passed, tally.runs + 1)
+        if left % stride == 0:
+            found.append(tally)
+    return found
+
+
+def _unless_checked(decision: Decision, checked: Decision, told: int) -> Decision:
+    """A decision to promote, if the runs that were checked here call for it without those that agents told of."""
+    if checked.action is Action.PROMOTE:
+        return decision
+    reason = (
+        f"{told} of its runs are what agents told, which promotes nothing by itself. Of the others: {checked.reason}"
+    )
+    return replace(decision, action=Action.WAIT, reason=reason)
+
+
 def _passing(runs: Sequence[RunGlance]) -> list[int]:
-    return [run.milliseconds for run in runs if run.passed]
+    return [run.milliseconds for run in runs if run.passed and run.is_replay]

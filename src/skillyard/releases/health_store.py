@@ -11,7 +11,7 @@ from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.models import ReleaseRow, SkillRunRow
 from skillyard.releases.outcomes import Verdict
 from skillyard.releases.store import active_releases, last_good
-from skillyard.releases.values import ReleaseState, Stage
+from skillyard.releases.values import ReleaseState, RunOrigin, Stage
 
 _PASSED: Final = func.coalesce(func.sum(case((SkillRunRow.verdict == Verdict.PASS.value, 1), else_=0)), 0)
 _GOOD: Final = (ReleaseState.ACTIVE.value, ReleaseState.SUPERSEDED.value, ReleaseState.RETIRED.value)
@@ -23,29 +23,49 @@ class RunGlance(NamedTuple):
     at: datetime
     passed: bool
     milliseconds: int
+    origin: str
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it was taken here, and timed; what agents tell of has no duration."""
+        return self.origin == RunOrigin.REPLAY
 
 
 async def tally_of(
-    session: AsyncSession, release_ids: Sequence[str], *, since: datetime | None = None, before: datetime | None = None
+    session: AsyncSession,
+    release_ids: Sequence[str],
+    *,
+    since: datetime | None = None,
+    before: datetime | None = None,
+    replays_only: bool = False,
 ) -> Tally:
     """How the runs of releases ended."""
     query = select(_PASSED, func.count()).where(*_of(release_ids, since, before))
+    if replays_only:
+        query = query.where(SkillRunRow.origin == RunOrigin.REPLAY.value)
     passes, runs = (await session.execute(query)).one()
     return Tally(int(passes), runs)
+
+
+async def tallies_of(session: AsyncSession, release_ids: Sequence[str]) -> dict[str, Tally]:
+    """How the runs of each of these releases ended; those that never ran are left out."""
+    query = select(SkillRunRow.release_id, _PASSED, func.count()).where(*_of(release_ids, None, None))
+    rows = await session.execute(query.group_by(SkillRunRow.release_id))
+    return {release_id: Tally(int(passes), runs) for release_id, passes, runs in rows if release_id is not None}
 
 
 async def newest_runs(
     session: AsyncSession, release_ids: Sequence[str], *, limit: int, before: datetime | None = None
 ) -> list[RunGlance]:
     """The newest runs of releases, the newest first."""
-    query: Select[datetime, str, int] = (
-        select(SkillRunRow.created_at, SkillRunRow.verdict, SkillRunRow.milliseconds)
+    query: Select[datetime, str, int, str] = (
+        select(SkillRunRow.created_at, SkillRunRow.verdict, SkillRunRow.milliseconds, SkillRunRow.origin)
         .where(*_of(release_ids, None, before))
         .order_by(SkillRunRow.created_at.desc(), SkillRunRow.id.desc())
         .limit(limit)
     )
     rows = await session.execute(query)
-    return [RunGlance(at, verdict == Verdict.PASS, milliseconds) for at, verdict, milliseconds in rows]
+    return [RunGlance(at, verdict == Verdict.PASS, milliseconds, origin) for at, verdict, milliseconds, origin in rows]
 
 
 async def held_against(session: AsyncSession, release: ReleaseRow) -> ReleaseRow | None:

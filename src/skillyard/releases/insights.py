@@ -17,6 +17,7 @@ from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.models import ReleaseRow, SkillRunRow
 from skillyard.releases.outcomes import Verdict
 from skillyard.releases.store import active_releases
+from skillyard.releases.values import RunOrigin
 
 MAX_DAYS: Final = 366
 MAX_RUNS: Final = 20_000
@@ -29,6 +30,7 @@ class _Ran(NamedTuple):
     verdict: str
     milliseconds: int
     sandbox_id: str | None
+    origin: str
 
     @property
     def passed(self) -> bool:
@@ -97,6 +99,7 @@ class Insights:
                 SkillRunRow.verdict,
                 SkillRunRow.milliseconds,
                 SkillRunRow.sandbox_id,
+                SkillRunRow.origin,
             )
             .join(ReleaseRow, ReleaseRow.id == SkillRunRow.release_id)
             .where(ReleaseRow.owner_id == caller.person_id, SkillRunRow.evaluation_id.is_(None))
@@ -131,7 +134,7 @@ def overview_document(overview: Overview) -> dict[str, Any]:
 
 def _insight(skill_key: str, runs: Sequence[_Ran], in_use: Mapping[str, int]) -> SkillInsight:
     """What some runs of a skill, the newest first, come to."""
-    durations = [run.milliseconds for run in runs]
+    durations = [run.milliseconds for run in runs if run.origin == RunOrigin.REPLAY]
     by_day: dict[date, list[_Ran]] = {}
     for run in reversed(runs):
         by_day.setdefault(run.at.astimezone(UTC).date(), []).append(run)

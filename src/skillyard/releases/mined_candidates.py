@@ -1,6 +1,6 @@
 """Candidates that were found in executions: one for each task, however often it was done."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,10 +20,12 @@ from skillyard.releases.payload_store import PayloadStore
 from skillyard.releases.payloads import Payload
 from skillyard.releases.rendered import Rendering
 from skillyard.releases.store import own_executions
-from skillyard.releases.values import Candidate, value_of
+from skillyard.releases.values import Candidate, Status, value_of
 
 MAX_EVIDENCE: Final = 1_000
 """Executions that are kept as evidence; more of the same say nothing new."""
+_NO_GUESS: Final = (None, "", "false")
+"""Defaults that leave something out; any other is what was given the only time that the task was done."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,8 +73,8 @@ class MinedCandidates:
     async def keep(self, owner: Principal, sequence: MinedSequence) -> tuple[Candidate, bool]:
         """Make a candidate of what was found in executions, and answer whether it is new.
 
-        A task that is known gets the new evidence. Where more of its values turned out to differ, a new candidate takes
-        its place, unless it was released: then both stay.
+        A task that is known gets the new evidence. Where it turned out what of it differs, or is not always done, a new
+        candidate takes its place, unless it was released: then both stay.
         """
         owner.require_scope(Scope.WRITE)
         stored = await self._payloads.put_parsed(owner, sequence.payload)
@@ -86,6 +88,27 @@ class MinedCandidates:
             if done is not None:
                 return done
 
+    async def let_go_of_parts(self, owner: Principal, sequence: MinedSequence, found: Collection[str]) -> None:
+        """Delete what was taken for a task when only the beginning of this one had been done.
+
+        All that speaks for such a candidate speaks for the whole, and it is none of the forms that are `found` now.
+        """
+        query = select(CandidateRow).where(
+            CandidateRow.owner_id == owner.person_id,
+            CandidateRow.mined.is_(True),
+            CandidateRow.deleted_at.is_(None),
+            CandidateRow.status == Status.DRAFT.value,
+            CandidateRow.canonical.not_in([*found, sequence.canonical, *sequence.variants]),
+        )
+        whole = set(sequence.execution_ids)
+        async with self._database.read() as session:
+            parts = [row.id for row in await session.scalars(query) if whole.issuperset(row.source_execution_ids)]
+        if not parts:
+            return
+        async with self._database.write() as transaction:
+            for row in await transaction.session.scalars(query.where(CandidateRow.id.in_(parts))):
+                self._ledger.delete(transaction, owner, row, f"It is a part of {sequence.skill_key}.")
+
     async def evidence(self, owner_id: str) -> dict[str, tuple[str, ...]]:
         """The executions that speak for each task that was found, by its canonical form."""
         query = select(CandidateRow.canonical, CandidateRow.source_execution_ids).where(
@@ -96,11 +119,11 @@ class MinedCandidates:
             return {canonical: tuple(ids) for canonical, ids in rows if canonical is not None}
 
     async def _is_richer(self, current: Candidate, ref: str, payload: Payload) -> bool:
-        """Whether a payload has more variables than the one of a candidate."""
+        """Whether a payload says more of what differs than the one of a candidate."""
         if current.payload_ref is None or ref == current.payload_ref:
             return current.payload_ref is None
         before = await self._payloads.payload(current.owner_id, current.payload_ref)
-        return len(payload.variables) > len(before.variables)
+        return _known_of(payload) > _known_of(before)
 
     async def _add_evidence(
         self, owner: Principal, sequence: MinedSequence, current: Candidate
@@ -151,6 +174,12 @@ class MinedCandidates:
             return self._ledger.add(transaction, owner, candidate, rendered), True
 
         return await self._ledger.commit(rendered, work)
+
+
+def _known_of(payload: Payload) -> tuple[int, int, int]:
+    """How much is known of what differs: the fewest guesses, the most variables, the most that may be left out."""
+    guesses = sum(variable.default not in _NO_GUESS for variable in payload.variables.values())
+    return (-guesses, len(payload.variables), sum(bool(step.when) for step in payload.steps))
 
 
 async def same_task(session: AsyncSession, owner_id: str, sequence: MinedSequence) -> SameTask:

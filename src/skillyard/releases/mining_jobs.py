@@ -1,7 +1,7 @@
 """Mining carried out: executions are looked through, and what they show how to do becomes candidates."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -49,8 +49,9 @@ class MiningWork:
         result = await asyncio.to_thread(mine, sessions, chosen=by_hand)
         # What was learned before, and perhaps thrown away since, is not learned again without new evidence.
         repeated = [sequence for sequence in result.sequences if not set(new).isdisjoint(sequence.execution_ids)]
+        forms = {form for sequence in result.sequences for form in (sequence.canonical, *sequence.variants)}
         made = [
-            await job.step(f"candidate-{sequence.canonical}", partial(self._create, owner, sequence))
+            await job.step(f"candidate-{sequence.canonical}", partial(self._create, owner, sequence, forms))
             for sequence in repeated
         ]
         found = {
@@ -79,10 +80,11 @@ class MiningWork:
             earlier = await done_before(session, mining.owner_id, room, now=mining.created_at)
         return {"new": new, "earlier": earlier}
 
-    async def _create(self, owner: Principal, sequence: MinedSequence) -> Mapping[str, Any]:
+    async def _create(self, owner: Principal, sequence: MinedSequence, found: Collection[str]) -> Mapping[str, Any]:
         """Make a candidate, or add to the one that there is; what one lacks keeps no other from being made."""
         try:
             candidate, is_new = await self._mined.keep(owner, sequence)
+            await self._mined.let_go_of_parts(owner, sequence, found)
         except UnavailableError:
             raise
         except SkillyardError as error:

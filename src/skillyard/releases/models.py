@@ -47,6 +47,8 @@ class CandidateRow(Base):
     tenant_id: Mapped[str] = mapped_column(ForeignKey("tenants.id"))
     owner_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
     skill_key: Mapped[str] = mapped_column(KEY)
+    skill_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    """The skill of the registry that it is a version of; None for one that was made of executions."""
     scenario_key: Mapped[str | None] = mapped_column(String(256))
     payload_ref: Mapped[str | None] = mapped_column(Text)
     """`blob:<id>`, or a reference of the client's own."""
@@ -119,12 +121,15 @@ class ReleaseRow(Base):
         Index("ix_skill_releases_owner", "owner_id", "promoted_at"),
         Index("ix_skill_releases_active", "owner_id", "is_active"),
         Index("ix_skill_releases_candidate", "candidate_id"),
+        Index("ix_skill_releases_skill", "skill_id"),
     )
 
     id: Mapped[str] = mapped_column(String(OWN_ID), primary_key=True)
     tenant_id: Mapped[str] = mapped_column(ForeignKey("tenants.id"))
     owner_id: Mapped[str] = mapped_column(ForeignKey("people.id"))
     skill_key: Mapped[str] = mapped_column(KEY)
+    skill_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    """As its candidate's."""
     candidate_id: Mapped[str] = mapped_column(ForeignKey("skill_candidates.id"))
     version: Mapped[int] = mapped_column(Integer)
     name: Mapped[str | None] = mapped_column(String(64))
@@ -153,7 +158,7 @@ class ReleaseRow(Base):
 
 
 class SkillRunRow(Base):
-    """One replay: of a release in use, or for an evaluation. Written once and never changed."""
+    """One replay: of a release in use, or for an evaluation; or what an agent told. Written once and never changed."""
 
     __tablename__ = "skill_runs"
     __table_args__ = (
@@ -161,6 +166,7 @@ class SkillRunRow(Base):
         Index("ix_skill_runs_owner", "owner_id", "created_at"),
         UniqueConstraint("evaluation_id", "number"),
         Index("ix_skill_runs_screenshot", "screenshot"),
+        Index("ix_skill_runs_session", "session", "release_id"),
     )
 
     id: Mapped[str] = mapped_column(String(OWN_ID), primary_key=True)
@@ -182,6 +188,10 @@ class SkillRunRow(Base):
     screenshot: Mapped[str | None] = mapped_column(String(SHA256))
     milliseconds: Mapped[int] = mapped_column(Integer)
     created_at: Mapped[datetime] = mapped_column(UtcTime)
+    origin: Mapped[str] = mapped_column(String(16), server_default="replay")
+    """`replay`, or `told` by the agent that used it."""
+    session: Mapped[str | None] = mapped_column(String(128))
+    """Of one that was told: in which session of the agent."""
 
 
 class BenchmarkRow(Base):

@@ -11,6 +11,8 @@ class Verdict(StrEnum):
     STEP_FAIL = "STEP_FAIL"
     POSTCONDITION_FAIL = "POSTCONDITION_FAIL"
     PRECONDITION_FAIL = "PRECONDITION_FAIL"
+    TASK_FAIL = "TASK_FAIL"
+    """An agent that used the skill says that its task failed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -50,6 +50,7 @@ def parse_payload(document: object, *, kind: str | None = None) -> Payload:
     )
     within("steps", sum(len(step.text) for step in steps), MAX_TEXT, "characters in all")
     _require_declared(payload)
+    _require_conditions(payload)
     _require_fillable(payload)
     _require_page(payload)
     return payload
@@ -179,6 +180,14 @@ def _require_declared(payload: Payload) -> None:
                 f'Declare it: "variables": {{"{name}": {{"type": "string"}}}}; or, if it is no placeholder,'
                 f" write {{{{!{name}}}}}.",
             )
+
+
+def _require_conditions(payload: Payload) -> None:
+    """Refuses steps that depend on a variable that there is not."""
+    for index, step in enumerate(payload.steps):
+        if step.when and step.when not in payload.variables:
+            known = ", ".join(payload.variables) or "none"
+            refuse(f"steps[{index}].when", step.when, "names no variable", f"Name one of those declared: {known}.")
 
 
 def _require_fillable(payload: Payload) -> None:

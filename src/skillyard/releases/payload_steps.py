@@ -15,7 +15,7 @@ MAX_TEXT: Final = 200_000
 """Characters of one step."""
 MAX_SECONDS: Final = 600
 MAX_NAME: Final = 500
-_KNOWN: Final = ("type", "cmd", "code", "element", "postcondition", "postconditions", "cwd", "timeout")
+_KNOWN: Final = ("type", "cmd", "code", "element", "postcondition", "postconditions", "cwd", "timeout", "when")
 _ELEMENT_FIELDS: Final = ("role", "name", "password", "tag", "input_type", "within")
 
 
@@ -45,6 +45,7 @@ def parse_step_document(value: object, where: str, *, allowed: Sequence[StepType
         ),
         cwd=_folder(fields, kind),
         timeout=_seconds(fields),
+        when=fields.text("when", most=MAX_NAME),
     )
 
 
@@ -61,6 +62,8 @@ def step_document(step: Step) -> dict[str, Any]:
         document["cwd"] = step.cwd
     if step.timeout is not None:
         document["timeout"] = step.timeout
+    if step.when:
+        document["when"] = step.when
     return document
 
 

@@ -93,6 +93,8 @@ class Step:
     checks: tuple[Check, ...] = ()
     cwd: str | None = None
     timeout: float | None = None
+    when: str = ""
+    """The variable on which it depends whether it is taken at all: not where that is empty or false."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,7 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from skillyard.errors import ConflictError, InputError, QuotaError
 from skillyard.identity.principals import Principal
 from skillyard.releases.models import CandidateRow
-from skillyard.releases.store import active_releases, own_release
+from skillyard.releases.store import own_release, rendered_releases
 from skillyard.releases.values import ReleaseMode, Stage
 
 
@@ -22,6 +22,8 @@ class Promotion:
     mode: ReleaseMode = ReleaseMode.MANUAL
     auto_promoted_from: str | None = None
     """The canary that a policy made stable."""
+    feedback: str = ""
+    """What somebody said that led to it."""
 
 
 async def require_promotable(
@@ -37,7 +39,9 @@ async def require_promotable(
                 hint="Name a release of the same skill, or none.",
                 details={"field": "upgrade_of_release_id", "value": replaced.id},
             )
-    in_use = {row.skill_key for row in await active_releases(session, caller.person_id)}
+    if candidate.skill_id is not None:
+        return  # it is in the registry, whether it is released or not
+    in_use = {row.skill_key for row in await rendered_releases(session, caller.person_id)}
     if cap and candidate.skill_key not in in_use and len(in_use) >= cap:
         raise QuotaError(
             f"You have {len(in_use)} learned skills in use; more than {cap} are not injected well.",
@@ -47,17 +51,19 @@ async def require_promotable(
 
 
 def _require_evidence(candidate: CandidateRow) -> None:
+    replay = f"skillyard release replay {candidate.id}"
+    way = replay if candidate.skill_id is None else f"skillyard release evaluate {candidate.id} --passed"
     details = {"candidate_id": candidate.id, "status": candidate.status}
     if candidate.latest_pass is not True:
         raise ConflictError(
             f"The latest evaluation of the candidate {candidate.id} did not pass, or there is none.",
-            hint=f"Replay it first: skillyard release replay {candidate.id}",
+            hint=f"Evaluate it first: {way}",
             details=details,
         )
     back, evaluated = candidate.rolled_back_at, candidate.last_evaluated_at
     if back is not None and (evaluated is None or evaluated <= back):
         raise ConflictError(
             f"The candidate {candidate.id} was taken back, and not evaluated since.",
-            hint=f"Bring new evidence: skillyard release replay {candidate.id}",
+            hint=f"Bring new evidence: {way}",
             details=details,
         )

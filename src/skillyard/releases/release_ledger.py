@@ -1,5 +1,6 @@
 """Releases as a transaction writes them: begun, ended, and shown as they stand in the history and the registry."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,14 +11,22 @@ from skillyard.db.transaction import Transaction
 from skillyard.history.entries import Actor, Change, Why
 from skillyard.history.service import History
 from skillyard.identity.principals import Principal
+from skillyard.registry.store import skill_with_id
 from skillyard.releases.ids import new_id
 from skillyard.releases.models import CandidateRow, ReleaseRow
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.publishing import ReleasePublishing
 from skillyard.releases.store import active_releases, next_version
-from skillyard.releases.values import Release, ReleaseMode, ReleaseState, Stage, Status, columns_of, release_subject
+from skillyard.releases.values import (
+    Release,
+    ReleaseMode,
+    ReleaseState,
+    Stage,
+    Status,
+    columns_of,
+    release_subject,
+)
 
-PROMOTED: Final = "release.promoted"
 ROLLED_BACK: Final = "release.rolled_back"
 KILLED: Final = "release.killed"
 RETIRED: Final = "release.retired"
@@ -52,6 +61,7 @@ class ReleaseLedger:
             tenant_id=candidate.tenant_id,
             owner_id=candidate.owner_id,
             skill_key=candidate.skill_key,
+            skill_id=candidate.skill_id,
             candidate_id=candidate.id,
             version=await next_version(session, candidate.owner_id, candidate.skill_key),
             name=candidate.name,
@@ -90,7 +100,7 @@ class ReleaseLedger:
         candidate.status = Status.ROLLED_BACK.value
         candidate.rolled_back_at = candidate.updated_at = self._clock()
 
-    def record(
+    async def record(
         self,
         transaction: Transaction,
         caller: Principal,
@@ -101,13 +111,20 @@ class ReleaseLedger:
     ) -> None:
         """Note what happens to a release; what a policy does, the yard does."""
         actor = caller.actor if mode is ReleaseMode.MANUAL else Actor(tenant_id=caller.tenant_id, name=_YARD)
-        change = Change(
-            action=action,
-            subject=release_subject(row.id, row.skill_key, row.version, row.owner_id),
-            after={"stage": row.stage, "state": row.state, "candidate_id": row.candidate_id, "mode": mode.value},
-            digest_after=row.digest,
-        )
+        change = await self.change_of(transaction.session, action, row, mode)
         self._history.record(transaction, actor, change, why)
+
+    async def change_of(
+        self, session: AsyncSession, action: str, row: ReleaseRow, mode: ReleaseMode = ReleaseMode.MANUAL
+    ) -> Change:
+        """What the history says of a release: to its owner, and of a skill of the registry to all who see that."""
+        subject = release_subject(row.id, row.skill_key, row.version, row.owner_id)
+        after = {"stage": row.stage, "state": row.state, "candidate_id": row.candidate_id, "mode": mode.value}
+        if row.skill_id is not None:
+            after["skill_id"] = row.skill_id
+            skill = await skill_with_id(session, row.skill_id)
+            subject = subject if skill is None else replace(subject, audience=skill.audience)
+        return Change(action=action, subject=subject, after=after, digest_after=row.digest)
 
     async def settle(
         self, transaction: Transaction, caller: Principal, row: ReleaseRow, why: Why, *, bad: str | None = None
@@ -118,7 +135,7 @@ class ReleaseLedger:
         await transaction.session.flush()
         rows = await active_releases(transaction.session, row.owner_id, row.skill_key)
         active = {each.stage: each.digest for each in rows if each.digest is not None}
-        await self._publishing.settle(transaction, caller, row.name, active, bad=bad, why=why)
+        await self._publishing.settle(transaction, caller, row, active, bad=bad, why=why)
 
     def _window_end(self, stage: Stage, now: datetime) -> datetime | None:
         return now + self._policy.window if stage is Stage.CANARY else None

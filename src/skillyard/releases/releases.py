@@ -7,16 +7,20 @@ from sqlalchemy import func
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError
-from skillyard.history.entries import Why
+from skillyard.history.entries import Change, Entry, Why
+from skillyard.history.service import Step, moved_on
 from skillyard.identity.principals import Principal, Scope
+from skillyard.registry.drafts import Draft
 from skillyard.releases.candidate_spec import clean_text
 from skillyard.releases.models import CandidateRow, ReleaseRow
+from skillyard.releases.owners import owner_of
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.promotion import Promotion, require_promotable
 from skillyard.releases.publishing import ReleasePublishing
-from skillyard.releases.release_ledger import DELETED, KILLED, PROMOTED, RETIRED, ROLLED_BACK, ReleaseLedger
+from skillyard.releases.release_ledger import DELETED, KILLED, RETIRED, ROLLED_BACK, ReleaseLedger
 from skillyard.releases.store import (
     active_releases,
+    in_use_of,
     last_good,
     newest_of_each,
     own_candidate,
@@ -25,7 +29,7 @@ from skillyard.releases.store import (
     require_page,
     was_replayed,
 )
-from skillyard.releases.values import Page, Release, ReleaseMode, ReleaseState, Stage, value_of
+from skillyard.releases.values import PROMOTED, Page, Release, ReleaseMode, ReleaseState, Stage, value_of
 
 
 class Releases:
@@ -69,6 +73,12 @@ class Releases:
             rows = await session.scalars(newest.limit(limit).offset(offset))
             return Page(items=[value_of(Release, row) for row in rows], total=total)
 
+    async def before(self, caller: Principal, release_id: str) -> Release | None:
+        """What a rollback of a release would go to; None where nothing was good before it."""
+        async with self._database.read() as session:
+            good = await last_good(session, await own_release(session, caller, release_id))
+            return None if good is None else value_of(Release, good)
+
     async def promote(self, caller: Principal, candidate_id: str, promotion: Promotion | None = None) -> Release:
         """Put a candidate to use. A canary leaves what is stable; a stable release takes the place of both.
 
@@ -77,17 +87,17 @@ class Releases:
         caller.require_scope(Scope.PUBLISH)
         promotion = promotion or Promotion()
         cap = self._policy.active_cap
-        why = Why(reason=clean_text(promotion.upgrade_reason or promotion.change_summary) or "")
+        reason = clean_text(promotion.upgrade_reason or promotion.change_summary) or ""
+        why = Why(reason=reason, feedback=promotion.feedback)
         async with self._database.read() as session:
             candidate = await own_candidate(session, caller, candidate_id)
             await require_promotable(session, caller, candidate, promotion, cap=cap)
-        if candidate.name is not None and candidate.digest is not None:
-            await self._publishing.publish(caller, candidate.name, candidate.digest, why)
-        async with self._database.write() as transaction:
+
+        async def release(transaction: Transaction) -> Release:
             session = transaction.session
             candidate = await own_candidate(session, caller, candidate_id)
             await require_promotable(session, caller, candidate, promotion, cap=cap)
-            active = await active_releases(session, caller.person_id, candidate.skill_key)
+            active = await active_releases(session, candidate.owner_id, candidate.skill_key)
             for other in active:
                 if other.candidate_id == candidate.id and other.stage == promotion.stage:
                     return value_of(Release, other)
@@ -105,7 +115,9 @@ class Releases:
             )
             replaced = [each for each in active if promotion.stage in {Stage.STABLE, each.stage}]
             await self._show(transaction, caller, row, replaced, why)
-        return value_of(Release, row)
+            return value_of(Release, row)
+
+        return await self._publishing.publish(caller, candidate, promotion.stage, why, release)
 
     async def rollback(
         self,
@@ -121,6 +133,7 @@ class Releases:
         """
         caller.require_scope(Scope.WRITE)
         why = Why(reason=clean_text(reason) or "")
+        copy = await self._copy_before(caller, release_id)
         async with self._database.write() as transaction:
             session = transaction.session
             row = await own_release(session, caller, release_id)
@@ -134,17 +147,40 @@ class Releases:
                     details={"release_id": release_id, "state": row.state},
                 )
             await self._ledger.take_back(session, row, ReleaseState.ROLLED_BACK, why.reason)
-            self._ledger.record(transaction, caller, ROLLED_BACK, row, why, mode)
-            restored = await self._restore(transaction, caller, row, mode, why)
-            await self._ledger.settle(transaction, caller, row, why, bad=row.digest)
+            await self._ledger.record(transaction, caller, ROLLED_BACK, row, why, mode)
+            restored = await self._go_back(transaction, caller, row, copy, mode, why)
         return value_of(Release, restored or row)
+
+    async def undo(self, entry: Entry) -> Step:
+        """Take the release back that an entry of the history tells of: what its candidate has in use by now."""
+        async with self._database.read() as session:
+            row = await session.get_one(ReleaseRow, entry.change.subject.id)
+            owner = await owner_of(session, row.owner_id, scope=Scope.PUBLISH)
+            now = await in_use_of(session, row)
+        copy = None if now is None else await self._copy_before(owner, now.id)
+
+        async def step(transaction: Transaction) -> Change:
+            session = transaction.session
+            row = await session.get_one(ReleaseRow, entry.change.subject.id)
+            now = await in_use_of(session, row)
+            if now is not None:
+                why = Why(reason=f"Undone (entry {entry.number}).")
+                await self._ledger.take_back(session, now, ReleaseState.ROLLED_BACK, why.reason)
+                await self._go_back(transaction, owner, now, copy, ReleaseMode.MANUAL, why)
+            elif row.state != ReleaseState.ROLLED_BACK:
+                raise moved_on(entry)
+            return await self._ledger.change_of(session, ROLLED_BACK, now or row)
+
+        return step
 
     async def kill(self, caller: Principal, release_id: str, *, reason: str | None = None) -> Release:
         """Take a release out of use at once, with nothing in its place. Done again it changes nothing."""
         caller.require_scope(Scope.WRITE)
+        copy = await self._copy_before(caller, release_id)
         async with self._database.write() as transaction:
             row = await own_release(transaction.session, caller, release_id)
             await self._kill(transaction, caller, [row], reason)
+            await self._publishing.go_back(transaction, caller, row, copy, Why(reason=clean_text(reason) or ""))
         return value_of(Release, row)
 
     async def kill_skill(self, caller: Principal, skill_key: str, *, reason: str | None = None) -> list[Release]:
@@ -163,7 +199,7 @@ class Releases:
             row = await own_release(transaction.session, caller, release_id)
             if row.is_active:
                 self._ledger.end(row, ReleaseState.RETIRED, why.reason)
-                self._ledger.record(transaction, caller, RETIRED, row, why)
+                await self._ledger.record(transaction, caller, RETIRED, row, why)
                 await self._ledger.settle(transaction, caller, row, why)
         return value_of(Release, row)
 
@@ -174,9 +210,31 @@ class Releases:
         async with self._database.write() as transaction:
             row = await own_release(transaction.session, caller, release_id)
             self._ledger.delete(row, caller, clean_text(reason))
-            self._ledger.record(transaction, caller, DELETED, row, why)
+            await self._ledger.record(transaction, caller, DELETED, row, why)
             await self._ledger.settle(transaction, caller, row, why)
         return value_of(Release, row)
+
+    async def _copy_before(self, caller: Principal, release_id: str) -> Draft | None:
+        """What a skill of the registry is worked on from again, once a release of it is taken back."""
+        async with self._database.read() as session:
+            row = await own_release(session, caller, release_id)
+            good = await last_good(session, row)
+        return await self._publishing.working_copy(row, good and good.digest)
+
+    async def _go_back(
+        self,
+        transaction: Transaction,
+        caller: Principal,
+        row: ReleaseRow,
+        copy: Draft | None,
+        mode: ReleaseMode,
+        why: Why,
+    ) -> ReleaseRow | None:
+        """Let what was good before a release that ended take its place."""
+        restored = await self._restore(transaction, caller, row, mode, why)
+        await self._ledger.settle(transaction, caller, row, why, bad=row.digest)
+        await self._publishing.go_back(transaction, caller, row, copy, why)
+        return restored
 
     async def _restore(
         self, transaction: Transaction, caller: Principal, bad: ReleaseRow, mode: ReleaseMode, why: Why
@@ -207,7 +265,7 @@ class Releases:
         """Let a new release take the place of others."""
         for other in replaced:
             self._ledger.end(other, ReleaseState.SUPERSEDED, f"{row.id} took its place.")
-        self._ledger.record(transaction, caller, PROMOTED, row, why, ReleaseMode(row.release_mode))
+        await self._ledger.record(transaction, caller, PROMOTED, row, why, ReleaseMode(row.release_mode))
         await self._ledger.settle(transaction, caller, row, why)
 
     async def _kill(
@@ -217,5 +275,5 @@ class Releases:
         for row in rows:
             if row.is_active:
                 await self._ledger.take_back(transaction.session, row, ReleaseState.KILLED, why.reason)
-                self._ledger.record(transaction, caller, KILLED, row, why)
+                await self._ledger.record(transaction, caller, KILLED, row, why)
                 await self._ledger.settle(transaction, caller, row, why, bad=row.digest)

@@ -16,7 +16,7 @@ from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.health_store import newest_runs, tally_of
 from skillyard.releases.models import ReleaseRow
 from skillyard.releases.policy import ReleasePolicy
-from skillyard.releases.store import active_releases
+from skillyard.releases.store import rendered_releases
 from skillyard.releases.values import Release, value_of
 
 _RECENT: Final = 50
@@ -79,7 +79,7 @@ class Retirement:
         """What of the caller's fails, is not used, or is too much; each release once."""
         since = self._clock() - timedelta(days=self._policy.unused_days)
         async with self._database.read() as session:
-            rows = await active_releases(session, caller.person_id)
+            rows = await rendered_releases(session, caller.person_id)
             services = [await _service(session, row, since) for row in rows]
         found = [proposal for each in services if (proposal := self._proposal(each, since)) is not None]
         proposed = {proposal.release.skill_key for proposal in found}

@@ -18,6 +18,7 @@ from skillyard.releases.release_diff import PayloadDiff, diff_payloads
 from skillyard.releases.releases import Releases
 from skillyard.releases.run_log import RunLog
 from skillyard.releases.values import Candidate, Release, ReleaseState
+from skillyard.sandbox.executions import Said
 from skillyard.usage.events import UsageKind
 
 SECONDS: Final = 120.0
@@ -35,8 +36,13 @@ class Replays(Protocol):
         *,
         sandbox_id: str | None = None,
         seconds: float = SECONDS,
+        stop_on_error: bool = True,
+        said: Said | None = None,
     ) -> Replay:
-        """Take them in a sandbox, a fresh one if none is named. What goes wrong is the verdict, not an error."""
+        """Take them in a sandbox, a fresh one if none is named. What goes wrong is the verdict, not an error.
+
+        Without `stop_on_error` it goes on after a step that failed, and fails all the same.
+        """
         ...
 
 
@@ -79,17 +85,28 @@ class SkillRuns:
         sandbox_id: str | None = None,
         release_id: str | None = None,
         seconds: float = SECONDS,
+        stop_on_error: bool = True,
+        said: Said | None = None,
     ) -> Ran:
         """Run a skill, in a sandbox of the caller's or in a fresh one.
 
-        Which release is run is settled by the sandbox, unless one is named. Values of secrets are kept nowhere.
+        Which release is run is settled by the sandbox, unless one is named. Values of secrets are kept nowhere. What is
+        `said` about it is kept with its executions.
         """
         caller.require_scope(Scope.WRITE)
         release = await self._release(caller, skill_key, sandbox_id, release_id)
         candidate = await self._candidates.get(caller, release.candidate_id)
         payload = hiding(await self._payload(caller, candidate), secrets or {})
         given = {**(variables or {}), **(secrets or {})}
-        replay = await self._replays.replay(caller, payload, given, sandbox_id=sandbox_id, seconds=seconds)
+        replay = await self._replays.replay(
+            caller,
+            payload,
+            given,
+            sandbox_id=sandbox_id,
+            seconds=seconds,
+            stop_on_error=stop_on_error,
+            said=said,
+        )
         run_id = await self._log.keep(
             owner_id=caller.person_id,
             candidate_id=candidate.id,

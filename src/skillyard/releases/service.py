@@ -17,6 +17,7 @@ from skillyard.releases.health import Health
 from skillyard.releases.insights import Insights
 from skillyard.releases.mined_candidates import MinedCandidates
 from skillyard.releases.mining_requests import MiningRequests
+from skillyard.releases.outcome_reports import OutcomeReports
 from skillyard.releases.payload_store import PayloadStore
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.publishing import ReleasePublishing
@@ -27,6 +28,7 @@ from skillyard.releases.retirement import Retirement
 from skillyard.releases.run_log import RunLog
 from skillyard.releases.runs import Replays, SkillRuns
 from skillyard.releases.secret_desk import SecretDesk
+from skillyard.releases.skill_canaries import SkillCanaries
 from skillyard.releases.skill_search import SkillSearch
 
 
@@ -57,11 +59,13 @@ class LearnedSkillRooms:
         publishing = ReleasePublishing(database, registry, history, clock=clock)
         ledger = ReleaseLedger(history, publishing, self.policy, clock=clock)
         self.releases = Releases(database, publishing, ledger, self.policy)
+        self.canaries = SkillCanaries(database, ledger, self.releases, clock=clock)
         self.active = ActiveReleases(database, registry.bundles, self.policy)
         self.log = RunLog(database, blobs, clock=clock)
         self.runs = SkillRuns(
             self.candidates, self.payloads, self.releases, self.active, self.log, replays, registry.usage
         )
+        self.outcomes = OutcomeReports(database, registry.usage, clock=clock)
         self.mining = MiningRequests(database, jobs, clock=clock)
         self.health = Health(database, policy=self.policy, clock=clock)
         self.retirement = Retirement(database, policy=self.policy, clock=clock)

@@ -7,7 +7,7 @@ from typing import Final
 from skillyard.db.database import Database
 from skillyard.identity.principals import Principal
 from skillyard.releases.models import CandidateRow
-from skillyard.releases.store import active_releases, candidates_of
+from skillyard.releases.store import candidates_of, rendered_releases
 from skillyard.releases.values import Candidate, Release, value_of
 from skillyard.search import Document, SkillIndex
 
@@ -36,7 +36,7 @@ class SkillSearch:
         async with self._database.read() as session:
             rows = await session.scalars(newest.limit(_NEWEST))
             candidates = {row.id: value_of(Candidate, row) for row in rows}
-            active = await active_releases(session, caller.person_id)
+            active = await rendered_releases(session, caller.person_id)
         releases = {row.candidate_id: value_of(Release, row) for row in active}
         hits = await asyncio.to_thread(_ranked, list(candidates.values()), query, limit)
         return [FoundSkill(candidate=candidates[key], release=releases.get(key), score=score) for key, score in hits]

@@ -8,8 +8,11 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.errors import InputError, NotFoundError
-from skillyard.identity.principals import Principal
+from skillyard.identity.namespaces import role_held
+from skillyard.identity.principals import Principal, Role
+from skillyard.identity.store import namespace_with_id
 from skillyard.jobs.rows import JobState
+from skillyard.registry.store import skill_with_id
 from skillyard.releases.models import CandidateRow, EvaluationRow, ReleaseRow, SkillRunRow
 from skillyard.releases.values import EvaluationKind, ReleaseState, Stage
 from skillyard.sandbox.executions import Execution, execution_of
@@ -36,7 +39,7 @@ def aware(moment: datetime) -> datetime:
 async def own_candidate(session: AsyncSession, caller: Principal, candidate_id: str) -> CandidateRow:
     """A candidate of the caller's; another's, and one that was deleted, is not there."""
     row = await session.get(CandidateRow, candidate_id)
-    if row is None or row.deleted_at is not None or not _owns(caller, row.tenant_id, row.owner_id):
+    if row is None or row.deleted_at is not None or not await _decides(session, caller, row):
         raise NotFoundError(
             f"There is no candidate {candidate_id[:100]!r}.",
             hint="List yours: skillyard release candidates",
@@ -47,7 +50,7 @@ async def own_candidate(session: AsyncSession, caller: Principal, candidate_id: 
 
 async def own_release(session: AsyncSession, caller: Principal, release_id: str) -> ReleaseRow:
     row = await session.get(ReleaseRow, release_id)
-    if row is None or row.deleted_at is not None or not _owns(caller, row.tenant_id, row.owner_id):
+    if row is None or row.deleted_at is not None or not await _decides(session, caller, row):
         raise NotFoundError(
             f"There is no release {release_id[:100]!r}.",
             hint="List yours: skillyard release list",
@@ -113,6 +116,17 @@ async def active_releases(session: AsyncSession, owner_id: str, skill_key: str |
     return list(await session.scalars(query.order_by(ReleaseRow.skill_key, ReleaseRow.version)))
 
 
+async def rendered_releases(session: AsyncSession, owner_id: str, skill_key: str | None = None) -> list[ReleaseRow]:
+    """The same without skills that the registry has by itself, which are attached to agents, and run by none."""
+    return [row for row in await active_releases(session, owner_id, skill_key) if row.skill_id is None]
+
+
+async def releases_of_skills(session: AsyncSession, skill_ids: Collection[str]) -> list[ReleaseRow]:
+    """What is in use of skills that the registry has by itself, the oldest first."""
+    query = select(ReleaseRow).where(ReleaseRow.skill_id.in_(list(skill_ids)), ReleaseRow.is_active.is_(True))
+    return list(await session.scalars(query.order_by(ReleaseRow.promoted_at, ReleaseRow.id)))
+
+
 async def next_version(session: AsyncSession, owner_id: str, skill_key: str) -> int:
     """The number of the next release of a skill; deleted ones keep theirs."""
     query = select(func.max(ReleaseRow.version)).where(
@@ -156,6 +170,14 @@ async def was_replayed(session: AsyncSession, candidate_id: str) -> bool:
     return await session.scalar(query.limit(1)) is not None
 
 
+async def in_use_of(session: AsyncSession, row: ReleaseRow) -> ReleaseRow | None:
+    """What of the candidate of a release is in use: that release, or the stable one that it became."""
+    query = select(ReleaseRow).where(
+        ReleaseRow.candidate_id == row.candidate_id, ReleaseRow.is_active.is_(True), ReleaseRow.version >= row.version
+    )
+    return await session.scalar(query.order_by(ReleaseRow.version.desc()).limit(1))
+
+
 async def is_released(session: AsyncSession, candidate_id: str) -> bool:
     query = select(ReleaseRow.id).where(ReleaseRow.candidate_id == candidate_id, ReleaseRow.is_active.is_(True))
     return await session.scalar(query.limit(1)) is not None
@@ -168,5 +190,12 @@ async def uses_of(session: AsyncSession, release_ids: Sequence[str]) -> dict[str
     return {release_id: count for release_id, count in rows if release_id is not None}
 
 
-def _owns(caller: Principal, tenant_id: str, owner_id: str) -> bool:
-    return (caller.tenant_id, caller.person_id) == (tenant_id, owner_id)
+async def _decides(session: AsyncSession, caller: Principal, row: CandidateRow | ReleaseRow) -> bool:
+    """Whether something is the caller's; of a skill of the registry, whether they may publish that."""
+    if caller.tenant_id != row.tenant_id:
+        return False
+    if caller.person_id == row.owner_id or row.skill_id is None:
+        return caller.person_id == row.owner_id
+    skill = await skill_with_id(session, row.skill_id)
+    namespace = skill and await namespace_with_id(session, skill.namespace_id)
+    return namespace is not None and role_held(caller, namespace).covers(Role.PUBLISHER)

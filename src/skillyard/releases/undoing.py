@@ -1,4 +1,4 @@
-"""Taking back what was done to candidates. A release is taken back by a rollback, which is a decision of its own."""
+"""Taking back what was done to candidates. A release knows by itself how it is taken back: by a rollback."""
 
 from sqlalchemy import select
 

@@ -13,6 +13,7 @@ from skillyard.identity.principals import person_audience
 T = TypeVar("T")
 CANDIDATE_CREATED: Final = "candidate.created"
 CANDIDATE_DELETED: Final = "candidate.deleted"
+PROMOTED: Final = "release.promoted"
 """What the history calls it."""
 
 
@@ -48,6 +49,12 @@ class EvaluationKind(StrEnum):
     """A verdict from elsewhere: nothing was replayed here."""
 
 
+class RunOrigin(StrEnum):
+    REPLAY = "replay"
+    TOLD = "told"
+    """An agent used it and said how its task went; nothing was checked here."""
+
+
 class ReleaseMode(StrEnum):
     MANUAL = "manual"
     AUTO = "auto"
@@ -55,7 +62,20 @@ class ReleaseMode(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Candidate:
+class Deletable:
+    """Something that is kept after it was deleted, with who did so and why."""
+
+    deleted_at: datetime | None = None
+    deleted_by: str | None = None
+    delete_reason: str | None = None
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.deleted_at is not None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidate(Deletable):
     """Know-how that may become a skill."""
 
     id: str
@@ -67,6 +87,8 @@ class Candidate:
     created_by: str | None
     created_at: datetime
     updated_at: datetime
+    skill_id: str | None = None
+    """The skill of the registry that it is a version of; None for one that was made of executions."""
     scenario_key: str | None = None
     payload_ref: str | None = None
     summary: str | None = None
@@ -85,13 +107,6 @@ class Candidate:
     last_evaluated_at: datetime | None = None
     promotion_release_id: str | None = None
     rolled_back_at: datetime | None = None
-    deleted_at: datetime | None = None
-    deleted_by: str | None = None
-    delete_reason: str | None = None
-
-    @property
-    def is_deleted(self) -> bool:
-        return self.deleted_at is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,7 +135,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Release:
+class Release(Deletable):
     """A candidate in use, or that was."""
 
     id: str
@@ -132,6 +147,8 @@ class Release:
     stage: str
     promoted_by: str | None
     promoted_at: datetime
+    skill_id: str | None = None
+    """As its candidate's."""
     name: str | None = None
     digest: str | None = None
     is_active: bool = True
@@ -146,18 +163,11 @@ class Release:
     upgrade_of_release_id: str | None = None
     upgrade_reason: str | None = None
     change_summary: str | None = None
-    deleted_at: datetime | None = None
-    deleted_by: str | None = None
-    delete_reason: str | None = None
-
-    @property
-    def is_deleted(self) -> bool:
-        return self.deleted_at is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SkillRun:
-    """One replay that is over."""
+    """One replay that is over, or one use that an agent told of."""
 
     id: str
     owner_id: str
@@ -176,6 +186,8 @@ class SkillRun:
     screenshot: str | None
     milliseconds: int
     created_at: datetime
+    origin: str = RunOrigin.REPLAY.value
+    session: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -132,6 +132,10 @@ class YardClient:
         """Change who may see a skill: private, public or discoverable."""
         return self._change("PUT", self._of(name), {"visibility": visibility}, reason=reason)
 
+    def lock(self, name: str, *, locked: bool = True, reason: str = "") -> dict[str, Any]:
+        """Let what is learned only be proposed for a skill, or not."""
+        return self._change("PUT" if locked else "DELETE", self._of(name, "lock"), reason=reason)
+
     def versions(self, name: str) -> list[dict[str, Any]]:
         return self.connection.get(self._of(name, "versions"))
 
@@ -189,6 +193,20 @@ class YardClient:
         """What changed after a number, and the number to ask on from."""
         return self.connection.get("/changes", since=since)
 
+    def skills_page(self, *, cursor: str | None = None, limit: int = 50) -> tuple[list[dict[str, Any]], str | None]:
+        """Some of the skills in sight, without their text, and the cursor that goes on from there."""
+        query = {"view": "summary", "cursor": cursor, "limit": limit}
+        answer = self.connection.send("GET", "/skills", query=query)
+        return answer["data"], answer.get("next_cursor")
+
+    def version(self, name: str, version: str) -> dict[str, Any]:
+        """A version by its number or a tag, with the list of its files."""
+        return self.connection.get(self._of(name, "versions", version))
+
+    def file(self, name: str, path: str, *, version: str) -> bytes:
+        """One file of a version."""
+        return self.connection.download(f"{self._of(name, 'files')}/{quote(path)}", version=version)
+
     def usage_report(self, *, days: int = 30) -> dict[str, Any]:
         """The skills that nobody uses, and those that fail often."""
         return self.connection.get("/usage/report", days=days)
@@ -196,6 +214,41 @@ class YardClient:
     def usage_of(self, name: str, *, days: int = 30) -> list[dict[str, Any]]:
         """The daily counts of one skill."""
         return self.connection.get(self._of(name, "usage"), days=days)
+
+    def report_usage(self, events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Count uses of skills: each has a `skill` (id or full name), an `event`, perhaps `version`, `session`, …"""
+        return self.connection.send("POST", "/usage", body={"events": list(events)})["data"]
+
+    def report_outcome(
+        self,
+        skill: str,
+        *,
+        succeeded: bool,
+        version: str = "",
+        digest: str = "",
+        session: str = "",
+        agent: str = "",
+        detail: str = "",
+        id: str | None = None,  # noqa: A002 -- the field's name in the API
+        execution_ids: Sequence[str] = (),
+    ) -> dict[str, Any]:
+        """Tell how a task went for which a skill was used.
+
+        It counts as a use and, where the version that was loaded in this session is a release of yours, as one of its
+        runs: `run_id` names it, else `remark` says why there is none.
+        """
+        body = {
+            "skill": skill if is_id(skill) or "/" in skill else self.skill(skill)["id"],
+            "succeeded": succeeded,
+            "version": version,
+            "digest": digest,
+            "session": session,
+            "agent": agent,
+            "detail": detail,
+            "id": id,
+            "execution_ids": list(execution_ids),
+        }
+        return self.connection.send("POST", "/outcomes", body=body)["data"]
 
     def agents(self) -> list[dict[str, Any]]:
         return self.connection.get("/agents")

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator, MutableMapping
+from collections.abc import Callable, Coroutine, Iterator, MutableMapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from queue import SimpleQueue
@@ -26,16 +26,12 @@ class InProcess(httpx.BaseTransport):
         self._opened: AbstractAsyncContextManager[Application] | None = None
         self._inner: Application | None = None
         self._answering: set[asyncio.Task[None]] = set()
+        self._starting = threading.Lock()
+        self._opening = asyncio.Lock()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         exchange = _Exchange(request, request.read())
-        serving = self._start(self._serve(exchange))
-        try:
-            status, headers = exchange.head.result()
-        except BaseException:
-            serving.cancel()
-            raise
-        return httpx.Response(status, headers=headers, stream=_Body(exchange, serving), request=request)
+        return exchange.response(self._start(self._serve(exchange)))
 
     def close(self) -> None:
         if self._loop is None or self._thread is None:
@@ -54,10 +50,12 @@ class InProcess(httpx.BaseTransport):
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
         try:
-            if self._inner is None:
-                opening = self._application()
-                self._inner = await opening.__aenter__()
-                self._opened = opening
+            # Several threads may ask at once, and the first of them opens it for all.
+            async with self._opening:
+                if self._inner is None:
+                    opening = self._application()
+                    self._inner = await opening.__aenter__()
+                    self._opened = opening
             await self._inner(exchange.scope, exchange.receive, exchange.send)
         except BaseException as error:
             exchange.fail(error)
@@ -73,17 +71,50 @@ class InProcess(httpx.BaseTransport):
             await opened.__aexit__(None, None, None)
 
     def _start(self, work: Coroutine[Any, Any, T]) -> "Future[T]":
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, name="yard", daemon=True)
-            self._thread.start()
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        with self._starting:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(target=self._loop.run_forever, name="yard", daemon=True)
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+class OnLoop(httpx.BaseTransport):
+    """Asks an application on the loop that it runs on already; from other threads, which wait for the answer.
+
+    `headers` come with every request: they say whom it is from.
+    """
+
+    def __init__(
+        self, application: Application, loop: asyncio.AbstractEventLoop, headers: Sequence[tuple[bytes, bytes]] = ()
+    ) -> None:
+        self._application = application
+        self._loop = loop
+        self._headers = tuple(headers)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        exchange = _Exchange(request, request.read())
+        exchange.scope["headers"] += self._headers
+        return exchange.response(asyncio.run_coroutine_threadsafe(self._serve(exchange), self._loop))
+
+    async def _serve(self, exchange: "_Exchange") -> None:
+        try:
+            await self._application(exchange.scope, exchange.receive, exchange.send)
+        except asyncio.CancelledError:
+            # The loop ends, or nobody waits any more; whoever does gets an error that they know.
+            exchange.fail(httpx.ConnectError("the server stopped"))
+            raise
+        except BaseException as error:
+            exchange.fail(error)
+            raise
+        exchange.finish()
 
 
 class _Exchange:
     """One request and its answer, which comes in pieces from the application's thread."""
 
     def __init__(self, request: httpx.Request, body: bytes) -> None:
+        self._request = request
         self.scope: Message = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -102,6 +133,15 @@ class _Exchange:
         self.parts: SimpleQueue[bytes | BaseException | None] = SimpleQueue()
         self._body: bytes | None = body
         self._answered = asyncio.Event()
+
+    def response(self, serving: "Future[None]") -> httpx.Response:
+        """The answer as soon as it begins; giving it up ends what is serving it."""
+        try:
+            status, headers = self.head.result()
+        except BaseException:
+            serving.cancel()
+            raise
+        return httpx.Response(status, headers=headers, stream=_Body(self, serving), request=self._request)
 
     async def receive(self) -> Message:
         body, self._body = self._body, None

@@ -51,7 +51,7 @@ class LearningClient:
     def import_file(
         self, name: str, data: bytes, *, encoding: str | None = None, dry_run: bool = False
     ) -> dict[str, Any]:
-        """Give what is in a CSV file, JSON lines or a JSON list; lines that are no feedback are told."""
+        """Give what is in a file: CSV, Excel, JSON lines or a JSON list; lines that are no feedback are told."""
         path = "/feedback/import"
         return self._connection.upload(path, name, data, encoding=encoding, dry_run=dry_run or None)["data"]
 

@@ -30,12 +30,12 @@ class RemoteLibrary:
         self.label = client.connection.url
 
     def catalog(self) -> Catalog:
-        return Catalog(entries=[_entry(skill, self.label) for skill in self._client.skills()])
+        return Catalog(entries=[entry_of(skill, self.label) for skill in self._client.skills()])
 
     def search(self, query: str, *, limit: int = 10) -> list[FoundEntry]:
         """What fits a query, best first, as the yard's own search finds it."""
         hits = self._client.search(query, limit=min(limit, MAX_FOUND))
-        return [FoundEntry(_entry(hit, self.label), hit["score"], _snippet(hit["snippet"])) for hit in hits]
+        return [FoundEntry(entry_of(hit, self.label), hit["score"], snippet_of(hit["snippet"])) for hit in hits]
 
     def read(self, entry: SkillEntry) -> Parsed:
         return _parsed(self.bundle(entry))
@@ -64,7 +64,12 @@ class RemoteSkill:
     @cached_property
     def entry(self) -> SkillEntry:
         """The skill as the yard lists it; an error if it is not there for whoever asks."""
-        return _entry(self._client.skill(self._name), self.label)
+        return entry_of(self._told, self.label)
+
+    @property
+    def locked(self) -> bool:
+        """Whether what is learned from feedback is only proposed for it."""
+        return bool(self._told["locked"])
 
     @property
     def source(self) -> bytes:
@@ -72,11 +77,16 @@ class RemoteSkill:
         return _skill_file(self._files)
 
     @cached_property
+    def _told(self) -> dict[str, Any]:
+        return self._client.skill(self._name)
+
+    @cached_property
     def _files(self) -> Bundle:
         return self._client.bundle(self.entry.id)
 
 
-def _entry(skill: dict[str, Any], label: str) -> SkillEntry:
+def entry_of(skill: dict[str, Any], label: str) -> SkillEntry:
+    """A skill of the API as a line of a catalog."""
     return SkillEntry(
         id=skill["full_name"],
         name=skill["name"],
@@ -86,7 +96,8 @@ def _entry(skill: dict[str, Any], label: str) -> SkillEntry:
     )
 
 
-def _snippet(given: dict[str, Any]) -> Snippet:
+def snippet_of(given: dict[str, Any]) -> Snippet:
+    """A snippet of the API as a value."""
     return Snippet(text=given["text"], marks=tuple((start, end) for start, end in given["marks"]))
 
 

@@ -42,6 +42,24 @@ class ReleaseClient:
         """
         return self._ask.send("GET", "executions", params=given(query))
 
+    def import_executions(self, session: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Keep what an agent ran outside of every sandbox, to be learned from; what is kept already changes nothing."""
+        return self._ask.send("POST", "executions/import", json={"session": dict(session), "runs": list(runs)})
+
+    def imported_sessions(self, **query: Any) -> dict[str, Any]:  # noqa: ANN401 -- query values
+        """The sessions from which executions were read in: `sessions`, their `total`, and how many `executions`.
+
+        Narrowed by `sandbox_id`, `agent` and `before`.
+        """
+        return self._ask.send("GET", "executions/import", params=given(query))
+
+    def delete_imported(
+        self, *, sandbox_id: str | None = None, agent: str | None = None, before: str | None = None
+    ) -> dict[str, Any]:
+        """Take executions that were read in away for good, all or only these: how many `executions` and `sessions`."""
+        asked = {"sandbox_id": sandbox_id, "agent": agent, "before": before}
+        return self._ask.send("DELETE", "executions/import", params=given(asked))
+
     def mine(
         self,
         *,

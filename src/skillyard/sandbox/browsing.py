@@ -16,7 +16,7 @@ from skillyard.sandbox.capture.markers import marker
 from skillyard.sandbox.executions import ExecType, Run, require_code
 from skillyard.sandbox.running import Held
 from skillyard.sandbox.runs import Done, Recorder, Wish, draft_of
-from skillyard.sandbox.session import BrowserOutcome, Ending
+from skillyard.sandbox.session import BrowserOutcome, Ending, OnOutput
 
 MAX_STEPS: Final = 500
 """In one batch."""
@@ -114,8 +114,8 @@ class Browsing:
         written = [given.clean(command) for command in commands]
         draft = draft_of(kind, "\n".join(map(_unseen, written)), wish)
 
-        async def run(held: Held) -> tuple[Run, Browsed]:
-            browsed = await _walk(held, commands, wish, stop_on_error=stop_on_error)
+        async def run(held: Held, tell: OnOutput) -> tuple[Run, Browsed]:
+            browsed = await _walk(held, commands, wish, tell, stop_on_error=stop_on_error)
             taken = [_recorded(written[step.index], step, held) for step in browsed.steps]
             code = "\n".join([*taken, *map(_unseen, written[len(taken) :])])
             over = replace(_over(draft, browsed, taken, whole=trace), code=code)
@@ -136,7 +136,7 @@ class Browsing:
         require_code(code, "commands")
         draft = draft_of(ExecType.BROWSER_BATCH, code, wish)
 
-        async def run(held: Held) -> tuple[Run, T]:
+        async def run(held: Held, _: OnOutput) -> tuple[Run, T]:
             driver = Drive(held, wish)
             result = await drive(driver)
             browsed = Browsed(steps=driver.steps, total=len(commands), seconds=driver.seconds)
@@ -194,13 +194,15 @@ def _over(draft: Run, browsed: Browsed, commands: Sequence[str], *, whole: bool)
     )
 
 
-async def _walk(held: Held, commands: Sequence[str], wish: Wish, *, stop_on_error: bool) -> Browsed:
+async def _walk(held: Held, commands: Sequence[str], wish: Wish, tell: OnOutput, *, stop_on_error: bool) -> Browsed:
     began = time.monotonic()
     done: list[StepDone] = []
     for index, command in enumerate(commands):
         left = wish.seconds - (time.monotonic() - began)
         step = await _step(held, index, command, wish, left)
         done.append(step)
+        if step.output or step.error:
+            tell("stderr" if step.error else "stdout", f"{step.error or step.output}\n".encode(errors="replace"))
         if step.exit_code and (stop_on_error or step.ending in {Ending.DIED, Ending.TIMEOUT}):
             break
     return Browsed(steps=done, total=len(commands), seconds=time.monotonic() - began)

@@ -17,15 +17,16 @@ from skillyard.errors import (
 )
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.standing import ACTING
-from skillyard.redact import Secrets, storable
+from skillyard.redact import Secrets, redact, storable
 from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.capture.records import cleaned
 from skillyard.sandbox.execution_log import ExecutionLog
 from skillyard.sandbox.executions import ExecType, Execution, Run, Said, require_code
+from skillyard.sandbox.onlookers import Onlookers
 from skillyard.sandbox.running import Held, Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.service import Sandboxes
-from skillyard.sandbox.session import Command, Ending, OnOutput, Outcome, PythonOutcome
+from skillyard.sandbox.session import Command, Ending, OnOutput, Outcome, OutputStream, PythonOutcome
 from skillyard.sandbox.workspace_paths import workspace_path
 
 MAX_SECONDS: Final = 600.0
@@ -80,10 +81,11 @@ class Done(Generic[T]):
 class Recorder:
     """Lets something run in a sandbox and writes down what became of it."""
 
-    def __init__(self, sandboxes: Sandboxes, running: Running, log: ExecutionLog) -> None:
+    def __init__(self, sandboxes: Sandboxes, running: Running, log: ExecutionLog, onlookers: Onlookers) -> None:
         self._sandboxes = sandboxes
         self._running = running
         self._log = log
+        self._onlookers = onlookers
 
     async def recorded(
         self,
@@ -91,48 +93,66 @@ class Recorder:
         sandbox_id: str,
         ability: Ability,
         draft: Run,
-        run: Callable[[Held], Awaitable[tuple[Run, T]]],
+        run: Callable[[Held, OnOutput], Awaitable[tuple[Run, T]]],
         *,
         secrets: Mapping[str, str],
+        on_output: OnOutput | None = None,
     ) -> Done[T]:
         """What came of a run; `draft` is what is kept where it does not come to its end.
 
-        What is kept has no secrets in it; what is told has only those not that were given with the run.
+        What is kept has no secrets in it; what is told has only those not that were given with the run. `run` is given
+        where its output goes as it comes: to `on_output`, and to all who look on.
         """
         caller.require_scope(Scope.WRITE)
         sandbox = await self._sandboxes.get(caller, sandbox_id)
         sandbox.require(ability)
         sandbox.require_unexpired()
         async with self._running.use(sandbox_id) as held:
-            began = time.monotonic()
 
-            def ended(ending: str, error: str) -> Awaitable[Execution]:
-                seconds = time.monotonic() - began
-                over = replace(draft, ending=ending, error=error, seconds=seconds)
-                return self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
+            def code() -> str:
+                return redact(storable(cleaned(draft, held.secrets, secrets).code))
 
-            try:
-                over, outcome = await run(held)
-            except SandboxDiedError as error:
-                execution = await ended(Ending.DIED, error.message)
-                return Done(execution=execution, output="", error=error.message, outcome=None)
-            except (InputError, UsageError, NotFoundError):
-                raise  # the request is wrong, and nothing was run
-            except SkillyardError as error:
-                await ended(FAILED, error.message)
-                raise
-            except asyncio.CancelledError:
-                await ended(CANCELLED, "Whoever asked for it went away.")
-                raise
-            except Exception as error:
-                _log.exception("A run in the sandbox %s failed for no reason of its own.", sandbox_id)
-                await ended(FAILED, "The sandbox did not do as it should.")
-                raise SandboxFaultError(
-                    f"The sandbox {sandbox_id} did not do as it should.",
-                    hint="The server's log says why; the next call may do better.",
-                    details={"sandbox_id": sandbox_id},
-                ) from error
-            execution = await self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
+            with self._onlookers.running(sandbox_id, draft.exec_type, code) as seen:
+                return await self._carried_out(sandbox, held, draft, run, secrets, _both(seen, on_output))
+
+    async def _carried_out(
+        self,
+        sandbox: Sandbox,
+        held: Held,
+        draft: Run,
+        run: Callable[[Held, OnOutput], Awaitable[tuple[Run, T]]],
+        secrets: Mapping[str, str],
+        on_output: OnOutput,
+    ) -> Done[T]:
+        began = time.monotonic()
+
+        def ended(ending: str, error: str) -> Awaitable[Execution]:
+            seconds = time.monotonic() - began
+            over = replace(draft, ending=ending, error=error, seconds=seconds)
+            return self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
+
+        try:
+            over, outcome = await run(held, on_output)
+        except SandboxDiedError as error:
+            execution = await ended(Ending.DIED, error.message)
+            return Done(execution=execution, output="", error=error.message, outcome=None)
+        except (InputError, UsageError, NotFoundError):
+            raise  # the request is wrong, and nothing was run
+        except SkillyardError as error:
+            await ended(FAILED, error.message)
+            raise
+        except asyncio.CancelledError:
+            await ended(CANCELLED, "Whoever asked for it went away.")
+            raise
+        except Exception as error:
+            _log.exception("A run in the sandbox %s failed for no reason of its own.", sandbox.id)
+            await ended(FAILED, "The sandbox did not do as it should.")
+            raise SandboxFaultError(
+                f"The sandbox {sandbox.id} did not do as it should.",
+                hint="The server's log says why; the next call may do better.",
+                details={"sandbox_id": sandbox.id},
+            ) from error
+        execution = await self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
         return Done(execution=execution, output=over.output, error=over.error, outcome=outcome)
 
     async def _keep(self, sandbox: Sandbox, held: Held, run: Run) -> Execution:
@@ -163,9 +183,9 @@ class Runs:
         require_code(code, "code")
         wish = wish or Wish()
 
-        async def run(held: Held) -> tuple[Run, PythonOutcome]:
+        async def run(held: Held, tell: OnOutput) -> tuple[Run, PythonOutcome]:
             outcome = await held.session.python(
-                code, seconds=wish.seconds, secrets=wish.secrets or None, on_output=on_output
+                code, seconds=wish.seconds, secrets=wish.secrets or None, on_output=tell
             )
             over = Run(
                 exec_type=ExecType.PYTHON,
@@ -185,7 +205,9 @@ class Runs:
 
         surroundings = _surroundings("python", wish.secrets)
         draft = replace(draft_of(ExecType.PYTHON, code, wish), trace=surroundings)
-        return await self._recorder.recorded(caller, sandbox_id, Ability.PYTHON, draft, run, secrets=wish.secrets)
+        return await self._recorder.recorded(
+            caller, sandbox_id, Ability.PYTHON, draft, run, secrets=wish.secrets, on_output=on_output
+        )
 
     async def shell(
         self,
@@ -209,8 +231,8 @@ class Runs:
             timeout=wish.seconds,
         )
 
-        async def run(held: Held) -> tuple[Run, Outcome]:
-            outcome = await held.session.run(program, on_output=on_output)
+        async def run(held: Held, tell: OnOutput) -> tuple[Run, Outcome]:
+            outcome = await held.session.run(program, on_output=tell)
             over = Run(
                 exec_type=ExecType.SHELL,
                 code=command,
@@ -229,7 +251,20 @@ class Runs:
 
         surroundings = _surroundings("shell", program.secrets, program)
         draft = replace(draft_of(ExecType.SHELL, command, wish), trace=surroundings)
-        return await self._recorder.recorded(caller, sandbox_id, Ability.SHELL, draft, run, secrets=wish.secrets)
+        return await self._recorder.recorded(
+            caller, sandbox_id, Ability.SHELL, draft, run, secrets=wish.secrets, on_output=on_output
+        )
+
+
+def _both(one: OnOutput, other: OnOutput | None) -> OnOutput:
+    if other is None:
+        return one
+
+    def tell(stream: OutputStream, data: bytes) -> None:
+        one(stream, data)
+        other(stream, data)
+
+    return tell
 
 
 def draft_of(exec_type: ExecType, code: str, wish: Wish) -> Run:

@@ -23,7 +23,12 @@ class Word:
     end: int
     places: tuple[int, ...]
     """Where each character of the text stands in what was written."""
-    expands: bool = False
+    expansions: tuple[tuple[int, int], ...] = ()
+    """Which parts of the text are expansions."""
+
+    @property
+    def expands(self) -> bool:
+        return bool(self.expansions)
 
     def span(self, first: int, last: int) -> tuple[int, int]:
         """Where a part of the text stands in what was written."""
@@ -141,7 +146,7 @@ class _Reader:
         text, start = self._text, self._at
         said: list[str] = []
         places: list[int] = []
-        expands = False
+        expansions: list[tuple[int, int]] = []
         quote = ""
         while self._at < len(text):
             character = text[self._at]
@@ -149,7 +154,8 @@ class _Reader:
                 break
             if quote != "'" and character in "$`":
                 end = _expansion_end(text, self._at)
-                expands = expands or end > self._at + 1
+                if end > self._at + 1:
+                    expansions.append((len(places), len(places) + end - self._at))
                 said.append(text[self._at : end])
                 places.extend(range(self._at, end))
                 self._at = end
@@ -168,7 +174,7 @@ class _Reader:
             self._at += 1
         if quote or (self._at == start):
             raise UnreadableError
-        return Word(text="".join(said), start=start, end=self._at, places=tuple(places), expands=expands)
+        return Word(text="".join(said), start=start, end=self._at, places=tuple(places), expansions=tuple(expansions))
 
 
 def _escapes(text: str, at: int, quote: str) -> bool:

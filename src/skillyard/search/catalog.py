@@ -31,6 +31,8 @@ DESCRIBED_SHARE: Final = 0.85
 """The share up to which descriptions are shortened to have more of them; the rest makes the first ones whole."""
 
 
+OTHERS: Final = "use search_skills"
+"""How a model comes by what is not shown."""
 LONGEST_NAME: Final = 256
 """A skill whose name is longer comes last, where it cannot keep others out."""
 
@@ -100,6 +102,9 @@ class CatalogWriter:
         counts = uses or {}
         # By powers of two, so that a few more uses leave the order, and with it a cached prompt, as it is.
         self._by_use = sorted(entries, key=lambda entry: (-counts.get(entry.id, 0).bit_length(), entry.name, entry.id))
+        self._by_id = {entry.id: entry for entry in self._by_use}
+        self._unwieldy = [entry for entry in self._by_use if _is_unwieldy(entry)]
+        self._wieldy = [entry for entry in self._by_use if not _is_unwieldy(entry)]
         self._naive = lru_cache(self._size_of_all)
 
     def write(
@@ -109,23 +114,29 @@ class CatalogWriter:
         shape: Shape = Shape.XML,
         pins: Sequence[str] = (),
         hits: Sequence[str] = (),
+        others: str = OTHERS,
     ) -> PromptCatalog:
         """The catalog in at most `budget` characters: pinned skills, those found in the order of `hits`, the others.
 
-        `pins` are ids or names, `hits` are ids. Those that were not found are described only where all have a place.
+        `pins` are ids or names, `hits` are ids. Those that were not found are described only where all have a place;
+        `others` says how to come by those that are not shown.
         """
         check_budget(budget)
         found = self._with_ids(hits)
         first = {entry.id: entry for entry in (*map(self._pinned, pins), *found)}
-        ordered = [*first.values(), *(entry for entry in self._by_use if entry.id not in first)]
-        ordered.sort(key=_is_unwieldy)
+        ordered = [
+            *(entry for entry in first.values() if not _is_unwieldy(entry)),
+            *(entry for entry in self._wieldy if entry.id not in first),
+            *filter(_is_unwieldy, first.values()),
+            *(entry for entry in self._unwieldy if entry.id not in first),
+        ]
         naive = self._naive(shape)
         layout = _LAYOUTS[shape]
         if naive <= budget:
             text = "\n".join([*layout.start, *(layout.skill(each, each.description) for each in ordered), *layout.end])
             shown = dict.fromkeys((entry.id for entry in ordered), Form.WHOLE)
         else:
-            text, shown = _Fitting(ordered, layout, budget).fill(len(first) if found else len(ordered))
+            text, shown = _Fitting(ordered, layout, budget, others).fill(len(first) if found else len(ordered))
         return PromptCatalog(text=text, shown=shown, total=len(ordered), naive=naive)
 
     def _pinned(self, wanted: str) -> SkillEntry:
@@ -140,10 +151,8 @@ class CatalogWriter:
         return entry
 
     def _with_ids(self, ids: Sequence[str]) -> list[SkillEntry]:
-        wanted = set(ids)
-        found = {entry.id: entry for entry in self._by_use if entry.id in wanted} if wanted else {}
         # A skill may have gone since it was found.
-        return [found[each] for each in ids if each in found]
+        return [self._by_id[each] for each in ids if each in self._by_id]
 
     def _size_of_all(self, shape: Shape) -> int:
         layout = _LAYOUTS[shape]
@@ -167,9 +176,10 @@ _LAYOUTS: Final = {Shape.XML: XML, Shape.MARKDOWN: MARKDOWN}
 class _Fitting:
     """Skills in their order, made to fit: the first ones whole, more of them shortened, more of them by name."""
 
-    def __init__(self, entries: Sequence[SkillEntry], layout: Layout, budget: int) -> None:
+    def __init__(self, entries: Sequence[SkillEntry], layout: Layout, budget: int, others: str) -> None:
         self._entries = entries
         self._layout = layout
+        self._others = others
         frame = _lines_length((*layout.start, *layout.end, layout.names.format(""), self._note(len(entries))))
         self._room = budget - frame + len(SEPARATOR)
         self._used = 0
@@ -242,7 +252,7 @@ class _Fitting:
         return shortened(entry.description, BRIEF)
 
     def _note(self, shown: int) -> str:
-        return self._layout.note.format(f"{shown} of {len(self._entries)} shown; use search_skills")
+        return self._layout.note.format(f"{shown} of {len(self._entries)} shown; {self._others}")
 
     def _text(self) -> str:
         names = [self._layout.name(entry.name) for entry in self._entries[self._described : self._shown]]

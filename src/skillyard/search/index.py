@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from tantivy import Index, Query
+from tantivy import Index, IndexWriter, Query
 
 from skillyard.search import engine
 from skillyard.search.documents import Document, Found, Hit
@@ -30,6 +30,7 @@ class SkillIndex:
     """What can be searched at one moment. Any number of threads may search it at once."""
 
     def __init__(self, index: Index) -> None:
+        self._index = index
         self._schema = index.schema
         self._searcher = index.searcher()
         self._frequencies = AllFrequencies(self._searcher, index.schema)
@@ -41,10 +42,18 @@ class SkillIndex:
         index = engine.new_index()
         writer = engine.writer(index)
         engine.add(writer, documents)
-        writer.commit()
-        writer.wait_merging_threads()
-        index.reload()
-        return cls(index)
+        return _committed(index, writer)
+
+    def changed(self, documents: Iterable[Document], gone: Iterable[str] = ()) -> "SkillIndex":
+        """One in memory with these documents, each in place of one of its key, and without the keys that are gone.
+
+        Much quicker than another one, while few change. What this one finds stays the same; only the newest of
+        them is changed, by one thread at a time.
+        """
+        writer = engine.writer(self._index)
+        engine.drop(writer, gone)
+        engine.put(writer, documents)
+        return _committed(self._index, writer)
 
     def search(
         self, query: str, *, seen_by: Collection[str] | None = None, labels: Collection[str] = (), limit: int = 10
@@ -92,6 +101,13 @@ class SkillIndex:
             score=round(ranked.score, 4),
             snippet=snippet(kept.description, kept.body, telling),
         )
+
+
+def _committed(index: Index, writer: IndexWriter) -> SkillIndex:
+    writer.commit()
+    writer.wait_merging_threads()
+    index.reload()
+    return SkillIndex(index)
 
 
 def _apart(ranked: list[Ranked], taken: set[int]) -> list[Ranked]:

@@ -11,6 +11,7 @@ from skillyard.server.asgi import Receive, Scope, Send
 from skillyard.server.auth import Authentication, Doorkeeper
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.logs import AccessLog
+from skillyard.server.mcp.door import McpDoor
 from skillyard.server.metrics import Metrics
 from skillyard.server.parts import Parts
 from skillyard.server.rate import Rate
@@ -18,7 +19,7 @@ from skillyard.server.routing import LazyApi
 from skillyard.server.sign_in.desk import Desk
 from skillyard.server.sign_in.oidc_settings import OidcSettings
 from skillyard.server.sign_in.origins import SIGN_IN, SIGN_OUT
-from skillyard.server.stack import Surroundings, surround
+from skillyard.server.stack import Surroundings, enclose, within
 from skillyard.server.streams import Streams
 from skillyard.skill.library import Library
 
@@ -27,6 +28,7 @@ OPEN_PATHS: Final = (
     "/.claude-plugin/",
     "/marketplace.git/",
     "/marketplace/",
+    "/static/",
     SIGN_IN,
     SIGN_OUT,
 )
@@ -67,19 +69,21 @@ class Application:
         self.api.state.search = open_search(settings, library)
         self.api.state.streams = self.streams
         self.api.state.desk = _desk(yard, settings) if person is None else None
-        self._app = surround(
-            self.api,
-            Surroundings(
-                local=person is not None,
-                number=self._read_number,
-                keys=IdempotencyStore(yard.database),
-                principal=doorkeeper.principal,
-                entrance=partial(Authentication, doorkeeper=doorkeeper),
-                metrics=metrics,
-                rate=None if person is not None else _rate(settings.rate_limit),
-                access_log=access_log,
-            ),
+        # Paths of this machine are only of use to whoever is at it.
+        self.api.state.home = settings.home if person is not None else None
+        self.api.state.mcp = self._mcp = McpDoor()
+        around = Surroundings(
+            local=person is not None,
+            number=self._read_number,
+            keys=IdempotencyStore(yard.database),
+            principal=doorkeeper.principal,
+            entrance=partial(Authentication, doorkeeper=doorkeeper),
+            metrics=metrics,
+            rate=None if person is not None else _rate(settings.rate_limit),
+            access_log=access_log,
         )
+        self.api.state.inside = inside = within(self.api, around)
+        self._app = enclose(inside, around)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         server = scope.get("server")
@@ -94,6 +98,11 @@ class Application:
     def close(self) -> None:
         """End what would go on for ever; called when the server begins to stop."""
         self.streams.close()
+        self._mcp.close()
+
+    async def ended(self) -> None:
+        """Wait until what was ended is over, while the yard is still open."""
+        await self._mcp.ended()
 
 
 def make_api() -> LazyApi:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
 from skillyard.server.asgi import REQUEST_ID, SAFE_HEADERS, encoded, error_body, error_headers
+from skillyard.server.sign_in.origins import wants_page
 from skillyard.server.yard.errors import speaks_yard, yard_body, yard_status
 
 _MAX_PROBLEMS: Final = 100
@@ -70,6 +71,10 @@ def _answer(
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
+    if wants_page(request.scope):
+        from skillyard.server.web.errors import error_page  # noqa: PLC0415 -- programs need no templates
+
+        return error_page(error, status=status or error.http_status)
     if speaks_yard(request.url.path):
         status = status or yard_status(error)
         body = encoded(yard_body(error, getattr(request.state, REQUEST_ID, "")))

@@ -19,3 +19,4 @@ async def local_application(settings: Settings) -> AsyncGenerator[Application]:
             yield app
         finally:
             app.close()
+            await app.ended()

@@ -35,6 +35,7 @@ async def serving(
                 yield app
             finally:
                 app.close()
+                await app.ended()
 
 
 async def _remarks(yard: Yard, settings: Settings) -> list[str]:

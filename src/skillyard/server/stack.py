@@ -36,14 +36,23 @@ class Surroundings:
     access_log: AccessLog | None = None
 
 
-def surround(app: App, around: Surroundings) -> App:
-    """The application with everything around it; refusals come before work, and kept answers before routing."""
+def within(app: App, around: Surroundings) -> App:
+    """The application with what knows who asks around it; what runs in this process itself may come in here."""
     inner: App = Idempotency(app, store=around.keys, principal=around.principal)
     inner = StorableJson(inner)
     if around.entrance is not None:
         inner = around.entrance(inner)
     inner = SafeHeaders(inner)
-    inner = AnswerCache(inner, number=around.number)
+    return AnswerCache(inner, number=around.number)
+
+
+def surround(app: App, around: Surroundings) -> App:
+    """The application with everything around it; refusals come before work, and kept answers before routing."""
+    return enclose(within(app, around), around)
+
+
+def enclose(inner: App, around: Surroundings) -> App:
+    """What stands between an application and everyone outside of this process."""
     inner = RequestLimits(inner, max_body=around.max_body, patience=around.patience)
     if around.rate is not None:
         inner = RateLimit(inner, rate=around.rate)

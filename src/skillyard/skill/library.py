@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import NamedTuple, Protocol
 
 from skillyard.errors import NotFoundError
@@ -44,6 +45,8 @@ class Catalog:
     entries: Sequence[SkillEntry]
     problems: Sequence[Problem] = ()
     shadowed: Sequence[Shadowed] = ()
+    watched: bool = False
+    """Whether the library is told of changes: then another catalog at a later look means that something did change."""
 
     def find(self, wanted: str) -> SkillEntry | None:
         """The skill of that id, else of that id or name without regard to case."""
@@ -66,7 +69,10 @@ class Library(Protocol):
     def label(self) -> str: ...
 
     def catalog(self) -> Catalog:
-        """The current listing; cheap to call again when nothing changed."""
+        """The current listing; cheap to call again when nothing changed.
+
+        The very object of the last call means that since then no file of any skill changed; another one means nothing.
+        """
         ...
 
     def read(self, entry: SkillEntry) -> Parsed:
@@ -85,13 +91,24 @@ class Layered:
         self.libraries = tuple(libraries)
         self.label = label
         self._by_source: dict[str, Library] = {}
+        self._last: tuple[list[Catalog], Catalog] | None = None
 
     def catalog(self) -> Catalog:
+        libraries = self.libraries
+        catalogs = [library.catalog() for library in libraries]
+        last = self._last
+        # A library may give the very catalog of its last look; then there is nothing to layer again.
+        if last is not None and len(catalogs) == len(last[0]) and all(map(is_, catalogs, last[0])):
+            return last[1]
+        layered = self._layered(libraries, catalogs)
+        self._last = (catalogs, layered)
+        return layered
+
+    def _layered(self, libraries: Sequence[Library], catalogs: Sequence[Catalog]) -> Catalog:
         winners: dict[str, SkillEntry] = {}
         problems: list[Problem] = []
         shadowed: list[Shadowed] = []
-        for library in self.libraries:
-            catalog = library.catalog()
+        for library, catalog in zip(libraries, catalogs, strict=True):
             problems.extend(catalog.problems)
             shadowed.extend(catalog.shadowed)
             for entry in catalog.entries:
@@ -100,7 +117,8 @@ class Layered:
                 if winner is not entry:
                     shadowed.append(Shadowed(entry, winner))
         entries = [winners[key] for key in sorted(winners)]
-        return Catalog(entries=entries, problems=problems, shadowed=shadowed)
+        watched = all(catalog.watched for catalog in catalogs)
+        return Catalog(entries=entries, problems=problems, shadowed=shadowed, watched=watched)
 
     def read(self, entry: SkillEntry) -> Parsed:
         return self._owner(entry).read(entry)

@@ -114,10 +114,15 @@ def ascii_alias(name: str) -> str:
 
 def nearest_name(wanted: str, names: Iterable[str]) -> str:
     """The name that looks most like the one wanted; empty when none does. Of very many, only those of like length."""
+    return next(iter(nearest_names(wanted, names, 1)), "")
+
+
+def nearest_names(wanted: str, names: Iterable[str], n: int) -> list[str]:
+    """Up to `n` names that look like the one wanted, the nearest first."""
     from difflib import get_close_matches  # noqa: PLC0415 - needed for wrong names only
 
     # Comparing may take as long as the square of the length, so only the start of a very long one counts.
     word = wanted[:MAX_NAME]
     of_like_length = sorted(names, key=lambda name: abs(len(name[:MAX_NAME]) - len(word)))[:_COMPARED]
     whole = {name[:MAX_NAME]: name for name in reversed(of_like_length)}
-    return next((whole[near] for near in get_close_matches(word, whole, n=1)), "")
+    return [whole[near] for near in get_close_matches(word, whole, n=n)]

@@ -12,7 +12,7 @@ from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.errors import InputError, LimitError
 from skillyard.usage.events import MAX_DAYS, Totals, UsageDay, UsageEvent
-from skillyard.usage.store import add_events, days_of, delete_events, known_ids, totals_of
+from skillyard.usage.store import add_events, days_of, delete_events, known_ids, loads_in, totals_of
 
 MAX_EVENTS: Final = 1_000
 """Events that can be reported at once."""
@@ -68,6 +68,11 @@ class Usage:
         """The counts of each skill in a tenant that was used at all."""
         async with self._database.read() as session:
             return await totals_of(session, tenant_id, since=self._since(days))
+
+    async def loads(self, reporter_id: str, skill_id: str, in_session: str) -> dict[str, int]:
+        """How often a reporter loaded, or activated, each version of a skill in a session, the last loaded first."""
+        async with self._database.read() as session:
+            return await loads_in(session, reporter_id, skill_id, in_session)
 
     async def sweep(self) -> int:
         """Remove the events that are past their time, some at each write; called now and then."""

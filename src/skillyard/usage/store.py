@@ -71,6 +71,40 @@ async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[U
     await session.execute(_add_to_day(session), days)
 
 
+async def loads_in(session: AsyncSession, reporter_id: str, skill_id: str, in_session: str) -> dict[str, int]:
+    """How often each version of a skill was loaded, or activated, in a session of a reporter, the last one first.
+
+    An agent may report both of one use: the more frequent of them counts.
+    """
+    kinds = (UsageKind.LOADED.value, UsageKind.ACTIVATED.value)
+    query = (
+        select(UsageEventRow.version, func.count(), func.max(UsageEventRow.at).label("last"))
+        .where(
+            UsageEventRow.skill_id == skill_id,
+            UsageEventRow.reporter_id == reporter_id,
+            UsageEventRow.session == in_session,
+            UsageEventRow.event.in_(kinds),
+        )
+        .group_by(UsageEventRow.version, UsageEventRow.event)
+        .order_by(func.max(UsageEventRow.at).desc(), UsageEventRow.version)
+    )
+    loads: dict[str, int] = {}
+    for version, count, _ in await session.execute(query):
+        loads[version] = max(loads.get(version, 0), count)
+    return loads
+
+
+async def outcomes_in(session: AsyncSession, reporter_id: str, skill_id: str, in_session: str) -> list[str]:
+    """The ids of the outcomes that a reporter told of a skill in a session."""
+    query = select(UsageEventRow.id).where(
+        UsageEventRow.skill_id == skill_id,
+        UsageEventRow.reporter_id == reporter_id,
+        UsageEventRow.session == in_session,
+        UsageEventRow.event.in_((UsageKind.SUCCEEDED.value, UsageKind.FAILED.value)),
+    )
+    return list(await session.scalars(query))
+
+
 async def days_of(session: AsyncSession, skill_id: str, *, since: date) -> list[UsageDay]:
     """What happened to a skill from that day on, the newest day first; of many counts, the `MAX_ROWS` newest."""
     query = (

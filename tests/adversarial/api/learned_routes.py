@@ -45,6 +45,14 @@ LEARNED_ROUTES = [
     ("everyone", f"GET {SKILLS}/gaps", "none", {}),
     ("everyone", f"GET {SKILLS}/retirements", "none", {}),
     ("everyone", f"GET {SKILLS}/executions", "none", {}),
+    ("everyone", f"GET {SKILLS}/executions/import", "none", {}),
+    (
+        "everyone who may write",
+        f"POST {SKILLS}/executions/import",
+        "none",
+        {"json": {"session": {"agent": "codex", "session": "{new}"}, "runs": []}},
+    ),
+    ("everyone who may write", f"DELETE {SKILLS}/executions/import", "none", {}),
     (
         "nobody who may write",
         "POST /v1/sandboxes/{sandbox_id}/browser/skills/{skill_key}/run",

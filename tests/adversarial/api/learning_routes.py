@@ -47,7 +47,7 @@ LEARNING_ROUTES = [
     ("tenant", f"GET {LESSON}", "lesson", {}),
     ("tenant", f"GET {LESSON}/transcript", "lesson", {}),
     ("tenant who may write", f"POST {LESSON}/tools/{{tool}}", "lesson", SEARCH),
-    ("tenant who may publish", f"POST {LESSON}/undo", "lesson", {}),
+    ("tenant who may publish", f"POST {LESSON}/undo", "learned lesson", {}),
     ("everyone", f"GET {V1}/proposals", "none", {}),
     ("tenant", f"GET {PROPOSAL}", "proposal", {}),
     ("tenant who may publish", f"POST {PROPOSAL}/approve", "proposal", {}),
@@ -106,6 +106,12 @@ class LearningTargets:
         principal = self.served.principal(self.secrets["owner"])
         [lesson] = self.served.run(begin, principal, made["feedback_id"], {agent: "Be brief."})
         return {**made, "lesson_id": lesson, "tool": "search_similar_knowledge"}
+
+    def _learned_lesson(self):
+        made = self._lesson()
+        said = {"worker": WORKER, "arguments": {"operation": "ADD", "text": self.new()}}
+        self.did("owner", "POST", f"lessons/{made['lesson_id']}/tools/commit_to_memory", json=said)
+        return made
 
     def _set(self, made, **columns):
         async def set_columns():

@@ -11,6 +11,7 @@ from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal, Scope
 from skillyard.jobs.rows import JobState
 from skillyard.learning.commits import Commits
+from skillyard.learning.decisions import Decisions
 from skillyard.learning.drafts import Author
 from skillyard.learning.ids import new_id
 from skillyard.learning.memories import Memories
@@ -31,6 +32,7 @@ class Learner:
     rules: Rulebook
     drafting: RuleDrafting
     commits: Callable[..., Commits]
+    decisions: Callable[..., Decisions]
     boss: Principal
     publisher: Principal
     foreigner: Principal
@@ -96,6 +98,9 @@ async def learner(world) -> Learner:
     def commits(**policy) -> Commits:
         return Commits(database, history, [memories, rules], Learning(**policy))
 
+    def decisions(**policy) -> Decisions:
+        return Decisions(database, history, commits(**policy), Learning(**policy))
+
     return Learner(
         world=world,
         memories=memories,
@@ -103,6 +108,7 @@ async def learner(world) -> Learner:
         rules=rules,
         drafting=RuleDrafting(database),
         commits=commits,
+        decisions=decisions,
         boss=world.boss,
         publisher=world.publisher,
         foreigner=world.foreigner,

@@ -115,8 +115,10 @@ async def test_feedback_becomes_a_memory_and_undoing_takes_it_back(learning: Mak
     assert await school.stage(feedback) == (Stage.COMMITTED, "")
     assert await school.remembered() == ["환불은 5일 걸린다."]
     lesson = await school.lesson(feedback)
-    assert lesson.spent["calls"] == 3
+    matching = await school.rooms.lessons.matching(school.world.boss, feedback)
+    assert (matching.spent.calls, lesson.spent["calls"]) == (1, 4)
     transcript = json.loads(await school.rooms.lessons.transcript(lesson))
+    assert tuple(transcript[:3]) == matching.entries
     assert [entry.get("name") for entry in transcript if entry["role"] == "tool"] == [
         "search_similar_knowledge",
         "commit_to_memory",
@@ -124,6 +126,16 @@ async def test_feedback_becomes_a_memory_and_undoing_takes_it_back(learning: Mak
     undone = await school.rooms.undo(school.world.boss, lesson.id, why=WHY)
     assert undone.state is LessonState.UNDONE
     assert await school.remembered() == []
+    assert await school.rooms.undo(school.world.boss, lesson.id, why=WHY) == undone
+
+
+async def test_a_lesson_that_changed_nothing_cannot_be_taken_back(learning: Make):
+    school = await learning(in_turn(MATCHED, SEARCH, RULE, DONE), rules="review")
+    feedback = await school.learn()
+    lesson = await school.lesson(feedback)
+    with pytest.raises(ConflictError, match="is proposed: it has changed nothing"):
+        await school.rooms.undo(school.world.boss, lesson.id, why=WHY)
+    assert (await school.stage(feedback))[0] is Stage.PROPOSED
 
 
 async def test_a_rule_under_review_is_proposed_and_approval_changes_the_next_answer(learning: Make):
@@ -200,7 +212,10 @@ async def test_what_concerns_nobody_is_no_commit_and_says_so(learning: Make):
 
 async def test_finishing_without_a_commit_is_said(learning: Make):
     school = await learning(in_turn(MATCHED, SEARCH, Reply(text="I am done.")))
-    assert await school.stage(await school.learn()) == (Stage.NO_COMMIT, "It was finished without a commit.")
+    assert await school.stage(await school.learn()) == (
+        Stage.NO_COMMIT,
+        "It was finished without a commit. The model said: I am done.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -296,3 +311,20 @@ async def test_feedback_of_another_tenant_is_not_there(learning: Make):
         await school.rooms.intake.get(school.world.foreigner, feedback)
     assert await school.rooms.intake.page(school.world.foreigner) == ([], 0)
     assert await school.rooms.lessons.of(school.world.foreigner, feedback) == []
+
+
+async def test_what_it_took_to_find_nobody_is_kept(learning: Make):
+    school = await learning(in_turn(Reply(text='{"matches": []}')))
+    feedback = await school.learn("고맙습니다")
+    assert (await school.stage(feedback))[0] is Stage.NO_COMMIT
+    matching = await school.rooms.lessons.matching(school.world.boss, feedback)
+    assert matching.spent.calls == 1
+    assert matching.entries[-1]["text"] == '{"matches": []}'
+
+
+async def test_matching_counts_towards_what_a_lesson_may_cost(learning: Make):
+    school = await learning(in_turn(MATCHED, SEARCH, REMEMBER, DONE), max_calls=2)
+    feedback = await school.learn()
+    stage, reason = await school.stage(feedback)
+    assert (stage, "budget of 2 calls" in reason) == (Stage.NEEDS_REVIEW, True)
+    assert (await school.lesson(feedback)).spent["calls"] == 2

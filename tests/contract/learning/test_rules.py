@@ -152,7 +152,7 @@ async def test_a_held_rule_is_only_proposed_against(learner: Learner):
     proposed = await commits.commit(learner.author(lesson=lesson), draft)
     assert isinstance(proposed, Proposed)
     assert await percent(learner, rule.id, "a", 1) == 0
-    effects = await commits.approve(learner.boss, proposed.proposal_id, why=learner.author().why)
+    effects = await learner.decisions().approve(learner.boss, proposed.proposal_id, why=learner.author().why)
     assert await percent(learner, rule.id, "a", 1) == 1
     assert effects[0].version == "1.0.1"
 
@@ -178,11 +178,11 @@ async def test_a_proposal_is_decided_once_and_not_when_it_is_stale(learner: Lear
     assert isinstance(first, Proposed)
     assert isinstance(second, Proposed)
     why = learner.author().why
-    await commits.approve(learner.boss, first.proposal_id, why=why)
+    await learner.decisions().approve(learner.boss, first.proposal_id, why=why)
     with pytest.raises(ConflictError, match="already"):
-        await commits.approve(learner.boss, first.proposal_id, why=why)
+        await learner.decisions().approve(learner.boss, first.proposal_id, why=why)
     with pytest.raises(ConflictError, match="worked out against"):
-        await commits.approve(learner.boss, second.proposal_id, why=why)
+        await learner.decisions().approve(learner.boss, second.proposal_id, why=why)
     assert (await commits.proposal(learner.boss, second.proposal_id)).state is ProposalState.STALE
     open_ones, total = await commits.proposals(learner.boss, state=ProposalState.OPEN)
     assert (open_ones, total) == ([], 0)
@@ -194,9 +194,10 @@ async def test_who_proposed_may_not_decide_where_that_is_wanted(learner: Learner
     draft = await learner.drafting.draft(learner.boss, wish)
     proposed = await commits.commit(learner.author(), draft)
     assert isinstance(proposed, Proposed)
+    decisions = learner.decisions(other_reviewer=True)
     with pytest.raises(NotAllowedError):
-        await commits.approve(learner.boss, proposed.proposal_id, why=learner.author().why)
-    await commits.reject(learner.publisher, proposed.proposal_id, why=learner.author().why)
+        await decisions.approve(learner.boss, proposed.proposal_id, why=learner.author().why)
+    await decisions.reject(learner.publisher, proposed.proposal_id, why=learner.author().why)
     assert await learner.rules.all(learner.boss) == []
 
 
@@ -209,7 +210,7 @@ async def test_a_proposal_about_what_someone_may_not_see_is_not_there_for_them(l
     assert isinstance(proposed, Proposed)
     assert await commits.proposals(learner.publisher) == ([], 0)
     with pytest.raises(NotFoundError):
-        await commits.approve(learner.publisher, proposed.proposal_id, why=learner.author().why)
+        await learner.decisions().approve(learner.publisher, proposed.proposal_id, why=learner.author().why)
     assert (await commits.proposals(learner.boss))[1] == 1
 
 

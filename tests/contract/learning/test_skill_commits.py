@@ -1,32 +1,37 @@
 """Lessons that become skills, in registries of each kind, with a model that says what it was told to."""
 
+import asyncio
 import json
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import pytest
 
 from skillyard.app.learning_skills import RegistryShelf, skill_commits
+from skillyard.clock import utc_now
 from skillyard.config.sections import Learning
 from skillyard.config.settings import Settings
-from skillyard.errors import ConflictError, InputError, NotFoundError
+from skillyard.errors import ConflictError, InputError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields
 from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing, Pupil
+from skillyard.learning.decisions import Decisions
 from skillyard.learning.drafts import Committed, Proposed, Refused
 from skillyard.learning.feedback import feedback_of
-from skillyard.learning.lessons import Lessons
+from skillyard.learning.lessons import Lessons, bundles_of_drafts
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.applying import SkillApplier
 from skillyard.learning.skills.handmade import HandmadeSkills
 from skillyard.learning.skills.known_skills import KnownSkills
-from skillyard.learning.states import MergeMode, Operation
+from skillyard.learning.states import MergeMode, Operation, ProposalState
 from skillyard.llm.budget import Budget
 from skillyard.llm.models import ModelSource
 from skillyard.llm.scripted import Reply, ScriptedModel, in_turn
 from skillyard.llm.transcripts import Transcript
+from skillyard.registry.refused import RefusedContent
 from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import BundleFile
 
@@ -58,6 +63,7 @@ class Classroom:
     skills: object
     committing: Committing
     commits: Commits
+    decisions: Decisions
     lessons: Lessons
 
     @property
@@ -101,7 +107,6 @@ def room(world, learner, tmp_path):
                 yard.sandboxes,
                 commits=commits,
                 committing=committing,
-                lessons=lessons,
             )
             yield Classroom(
                 world=world,
@@ -110,6 +115,7 @@ def room(world, learner, tmp_path):
                 skills=skills,
                 committing=committing,
                 commits=commits,
+                decisions=Decisions(yard.database, yard.history, commits, Learning(**policy)),
                 lessons=lessons,
             )
 
@@ -243,11 +249,11 @@ async def test_a_proposal_is_applied_as_it_was_and_a_stale_one_is_not(room, worl
         assert isinstance(proposed, Proposed)
         late = await here.commit(skill_id="refunds")
         assert "Thank" not in (await world.get(skill)).content
-        effects = await here.commits.approve(world.boss, proposed.proposal_id, why=Why(), feedback="Say thanks.")
+        effects = await here.decisions.approve(world.boss, proposed.proposal_id, why=Why())
         assert "3. Thank." in (await world.get(skill)).content
-        assert (await world.yard.history.entry(effects[0].history)).why.feedback == "Say thanks."
+        assert (await world.yard.history.entry(effects[0].history)).why.feedback == ": Say please."
         with pytest.raises(ConflictError, match="changed since"):
-            await here.commits.approve(world.boss, late.proposal_id, why=Why())
+            await here.decisions.approve(world.boss, late.proposal_id, why=Why())
 
 
 async def test_what_changed_while_it_was_decided_is_refused_and_may_be_decided_anew(room, world, monkeypatch):
@@ -255,9 +261,9 @@ async def test_what_changed_while_it_was_decided_is_refused_and_may_be_decided_a
     with room(EDIT) as here:
         pupil, settle = await here.pupil(), here.lessons.settle
 
-        async def settle_late(lesson_id, draft):
+        async def settle_late(lesson_id, draft, **more):
             await world.publish_bundle(world.boss, world.bundle("refunds", body="Other.\n"))
-            return await settle(lesson_id, draft)
+            return await settle(lesson_id, draft, **more)
 
         monkeypatch.setattr(here.lessons, "settle", settle_late)
         refused = await here.commit(pupil, skill_id="refunds")
@@ -364,8 +370,50 @@ async def test_a_new_skill_of_someone_who_may_not_attach_waits_for_an_administra
     with room(ARTIFACT) as here:
         result = await here.commit(await here.pupil(world.publisher), operation=Operation.CREATE)
         assert isinstance(result, Proposed)
-        effects = await here.commits.approve(world.boss, result.proposal_id, why=Why())
+        effects = await here.decisions.approve(world.boss, result.proposal_id, why=Why())
         assert {effect.kind for effect in effects} == {"skill", "attachment"}
+
+
+async def test_who_may_not_attach_a_new_skill_does_not_publish_it_either(room, world, agent):
+    with room(ARTIFACT, skills="review") as here:
+        result = await here.commit(operation=Operation.CREATE)
+        with pytest.raises(NotAllowedError):
+            await here.decisions.approve(world.publisher, result.proposal_id, why=Why())
+        assert (await here.commits.proposal(world.boss, result.proposal_id)).state is ProposalState.OPEN
+        assert "handle-refunds" not in await world.listing(world.publisher)
+
+
+async def test_a_skill_made_by_hand_that_two_approve_at_once_is_published_once(room, world, agent):
+    with room(skills="review") as here:
+        hand = HandmadeSkills(here.skills, world.boss)
+        for wish in ({"skill_artifact": ARTIFACT}, {"skill_artifact": EDIT, "operation": "UPDATE"}):
+            proposed = await hand.commit_to_skill("a", **wish, skill_id="handle-refunds")
+            approving = (here.decisions.approve(world.boss, proposed.proposal_id, why=Why()) for _ in range(3))
+            done = await asyncio.gather(*approving, return_exceptions=True)
+            assert not [each for each in done if isinstance(each, Exception) and not isinstance(each, ConflictError)]
+            made = [each for each in done if not isinstance(each, Exception)]
+            assert all(each == made[0] for each in made)
+            assert (await here.commits.proposal(world.boss, proposed.proposal_id)).state is ProposalState.APPROVED
+        versions = await here.registry.versions.all(world.boss, made[0][0].id)
+        assert sorted(version.version for version in versions) == ["0.1.0", "0.1.1"]
+
+
+async def test_a_skill_that_changed_before_it_is_deleted_keeps_its_agents(room, world, agent):
+    with room(ARTIFACT, EDIT) as here:
+        made = (await here.commit(operation=Operation.CREATE)).effects[0]
+        pupil = await here.pupil()
+        settle = here.lessons.settle
+
+        async def settle_late(lesson_id, draft, **more):
+            settled = await settle(lesson_id, draft, **more)
+            await world.publish_bundle(world.boss, world.bundle("handle-refunds", body="Other.\n"), namespace="boss")
+            return settled
+
+        here.lessons.settle = settle_late
+        refused = await here.commit(pupil, operation=Operation.DELETE, skill_id="handle-refunds")
+        assert isinstance(refused, Refused)
+        attached = (await here.registry.attachments.agent_skills(world.boss, "a")).attached
+        assert [each.skill_id for each in attached] == [made.id]
 
 
 async def test_related_skills_are_shown_to_the_author_and_become_edges_of_the_graph(room, world, agent):
@@ -450,3 +498,47 @@ async def test_an_agent_is_given_skills_that_exist_once(room, world, agent):
         assert await here.committing.resume(replace(pupil, lesson=lesson)) == done
         await here.learner.undo(done.effects[0].history)
         assert not (await here.registry.attachments.agent_skills(world.boss, "a")).attached
+
+
+async def test_files_of_a_draft_that_nothing_came_of_are_let_go_of(room, world, agent):
+    await refunds(world, body=f"{BODY}\nNobody else says {world.boss.tenant_id}.\n")
+
+    async def swept(days):
+        later = lambda: utc_now() + timedelta(days=days)  # noqa: E731 -- a clock
+        yard, keep = world.yard, timedelta(days=30)
+        await RefusedContent(yard.database, keep=keep, namers=[bundles_of_drafts], clock=later).sweep()
+
+    with room(EDIT, skills="review") as here:
+        pupil = await here.pupil()
+        proposed = await here.commit(pupil, skill_id="refunds")
+        digest = (await here.lessons.get(world.boss, pupil.lesson.id)).draft.content["digest"]
+        await swept(days=31)
+        assert await here.registry.bundles.has(digest)  # it waits for someone's word
+        await here.decisions.reject(world.boss, proposed.proposal_id, why=Why(reason="No."))
+        await swept(days=29)
+        assert await here.registry.bundles.has(digest)
+        await swept(days=31)
+        assert not await here.registry.bundles.has(digest)
+
+
+async def test_a_skill_that_a_person_locked_is_only_proposed_against_until_they_let_go(room, world, agent):
+    skill = await refunds(world)
+    held = await world.yard.registry.workbench.lock(world.boss, skill.id, locked=True, why=Why(reason="Mine."))
+    assert (held.locked, held.digest) == (True, skill.digest)
+    with room(EDIT, EDIT) as here:
+        done = await here.commit(skill_id="refunds")
+        assert isinstance(done, Proposed)
+        assert any("skillyard learn unlock" in each["message"] for each in done.warnings)
+        number = (await world.last(skill)).number
+        await world.undo(world.boss, number)
+        assert not (await world.get(skill)).locked
+        assert isinstance(await here.commit(skill_id="refunds"), Committed)
+
+
+async def test_only_publishers_lock_a_skill(world):
+    skill = await refunds(world)
+    with pytest.raises(NotAllowedError):
+        await world.yard.registry.workbench.lock(world.editor, skill.id, locked=True, why=Why())
+    locked = await world.yard.registry.workbench.lock(world.publisher, skill.id, locked=True, why=Why())
+    again = await world.yard.registry.workbench.lock(world.publisher, skill.id, locked=True, why=Why())
+    assert again.changed == locked.changed

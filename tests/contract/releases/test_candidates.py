@@ -23,9 +23,10 @@ pytestmark = pytest.mark.anyio
 
 def sequence(*executions, variables=(), canonical="a" * 64, key="copy-report", variants=()):
     names = " ".join(f"{{{{{name}}}}}" for name in variables) or "report.txt"
+    told = variables if isinstance(variables, dict) else {name: {} for name in variables}
     payload = {
         "kind": "code",
-        "variables": {name: {"type": "string", "default": "x"} for name in variables},
+        "variables": {name: {"type": "string", **more} for name, more in told.items()},
         "steps": [{"type": "shell", "cmd": f"cp {names} /workspace/out"}],
     }
     return MinedSequence(
@@ -135,6 +136,33 @@ async def test_more_variables_take_the_place_of_what_was_not_released(learning):
     best, _ = await learning.mined.keep(learning.caller, sequence(third, variables=("source", "target")))
     assert best.id != richer.id
     assert (await learning.candidates.get(learning.caller, richer.id)).status == "promoted"
+
+
+async def test_what_was_done_again_takes_the_place_of_guesses_from_the_first_time(learning):
+    first, second, third = [await learning.execution() for _ in range(3)]
+    guessed = {"source": {"default": "one.csv"}, "target": {"default": "two.csv"}}
+    old, _ = await learning.mined.keep(learning.caller, sequence(first, variables=guessed))
+    known, is_new = await learning.mined.keep(learning.caller, sequence(second, variables=("source",)))
+    assert (is_new, known.skill_key, known.source_execution_ids) == (True, old.skill_key, [first, second])
+    option = {"source": {}, "target": {"default": ""}}
+    optional, is_new = await learning.mined.keep(learning.caller, sequence(third, variables=option))
+    assert (is_new, optional.source_execution_ids) == (True, [first, second, third])
+    same, is_new = await learning.mined.keep(learning.caller, sequence(first, variables=guessed))
+    assert (same.id, is_new) == (optional.id, False)
+
+
+async def test_what_was_only_the_beginning_of_a_task_goes_once_the_whole_is_known(learning):
+    first, second, third = [await learning.execution() for _ in range(3)]
+    begun, other, still = [
+        (await learning.mined.keep(learning.caller, sequence(*each, canonical=form * 64)))[0]
+        for each, form in (((first,), "b"), ((first, third), "c"), ((second,), "d"))
+    ]
+    whole = sequence(first, second)
+    kept, _ = await learning.mined.keep(learning.caller, whole)
+    await learning.mined.let_go_of_parts(learning.caller, whole, {"d" * 64})
+    assert {one.id for one in (await learning.candidates.page(learning.caller)).items} == {kept.id, other.id, still.id}
+    with pytest.raises(NotFoundError):
+        await learning.candidates.get(learning.caller, begun.id)
 
 
 async def test_another_task_gets_another_key_and_a_variant_is_no_other_task(learning):

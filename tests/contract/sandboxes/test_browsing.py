@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from tests.contract.sandboxes.browsers import Browsers, BrowserSession
 
 from skillyard.errors import CapabilityError, InputError, NotFoundError
-from skillyard.sandbox.capabilities import Ability, Capabilities
 from skillyard.sandbox.executions import Asked, ExecType
 from skillyard.sandbox.models import TraceRow
 from skillyard.sandbox.runs import Wish
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.anyio
 BUTTON = {"ref": "e2", "role": "button", "name": "Send", "url": "http://me:hidden@host/"}
 
 
-class Page:
-    """A session whose browser does as it is told: what begins with `fail` fails, the rest succeeds."""
+class Page(BrowserSession):
+    """A session whose browser does as it is told: what is to be done to `@e9` fails, the rest succeeds."""
 
     def __init__(self):
-        self.alive = True
+        super().__init__()
         self.steps = []
 
     async def browse(self, step, *, seconds, secrets):
@@ -37,31 +37,10 @@ class Page:
             seconds=0.25,
         )
 
-    async def close(self):
-        self.alive = False
-
-
-class Browsers:
-    """A backend of such sessions."""
-
-    name = "browsers"
-
-    def __init__(self):
-        self.page = Page()
-
-    async def capabilities(self):
-        return Capabilities(backend=self.name, available=True, abilities=frozenset(Ability))
-
-    async def start(self, place):
-        return self.page
-
-    async def close(self):
-        await self.page.close()
-
 
 @pytest.fixture
 async def page(here):
-    here.choice.backend = Browsers()
+    here.choice.backend = Browsers(Page())
     return here.choice.backend.page
 
 

@@ -5,8 +5,8 @@ import json
 from urllib.parse import quote
 
 import pytest
+from tests.contract.sandboxes.browsers import Browsers, BrowserSession
 
-from skillyard.sandbox.capabilities import Ability, Capabilities
 from skillyard.sandbox.executions import Said
 from skillyard.sandbox.models import ExecutionNoteRow, ExecutionRow, TraceRow
 from skillyard.sandbox.runs import Wish
@@ -28,11 +28,11 @@ FIELDS = {
 }
 
 
-class Page:
+class Page(BrowserSession):
     """A session whose browser tells what it acted on, and shows all that was typed."""
 
     def __init__(self):
-        self.alive = True
+        super().__init__()
         self.typed = ""
 
     async def browse(self, step, *, seconds, secrets):
@@ -55,29 +55,10 @@ class Page:
             seconds=0.1,
         )
 
-    async def close(self):
-        self.alive = False
-
-
-class Browsers:
-    name = "browsers"
-
-    def __init__(self):
-        self.page = Page()
-
-    async def capabilities(self):
-        return Capabilities(backend=self.name, available=True, abilities=frozenset(Ability))
-
-    async def start(self, place):
-        return self.page
-
-    async def close(self):
-        await self.page.close()
-
 
 @pytest.fixture
 async def made(world, here):
-    here.choice.backend = Browsers()
+    here.choice.backend = Browsers(Page())
     return await here.sandboxes.create(world.editor, SandboxSpec(profile="browser-python"))
 
 

@@ -273,3 +273,15 @@ async def test_the_output_is_told_as_it_comes(world, here):
         world.editor, made.id, "echo a; echo b >&2", on_output=lambda stream, data: told.append((stream, data))
     )
     assert sorted(told) == [("stderr", b"b\n"), ("stdout", b"a\n")]
+
+
+async def test_who_looks_on_sees_output_as_it_comes_and_no_secret(world, here):
+    made = await here.sandboxes.create(world.editor, SandboxSpec())
+    with here.rooms.onlookers.looking_at(made.id) as onlooker:
+        wish = Wish(secrets={"KEY": "hunter2hunter2"})
+        await here.runs.shell(world.editor, made.id, "echo $KEY; export PASSWORD=sesame-open-91", wish)
+        begun, wrote, ended = await onlooker.look(20)
+    assert "sesame-open-91" not in begun.code
+    assert wrote.text.strip()
+    assert "hunter2" not in wrote.text
+    assert ended.run_id == begun.run_id

@@ -8,6 +8,7 @@ import pytest
 from skillyard.app.followers import (
     FORGET_EVERY,
     POLL_EVERY,
+    RESUME_EVERY,
     SAVE_LAST_USED_EVERY,
     SWEEP_EVERY,
     TAKEN_EVERY,
@@ -62,6 +63,7 @@ class Work:
                 models=SimpleNamespace(configured=False),
                 sources=SimpleNamespace(poll_due=self.poll),
                 taking=SimpleNamespace(queue_expired=self.take_back),
+                decisions=SimpleNamespace(resume=self.go_on),
             ),
             database=None,
         )
@@ -84,6 +86,9 @@ class Work:
 
     async def poll(self):
         self.done.append("poll")
+
+    async def go_on(self):
+        self.done.append("go on")
 
     async def take_back(self):
         self.done.append("take back")
@@ -130,7 +135,8 @@ async def test_each_kind_of_work_is_done_after_its_own_pause():
         await work.end(WATCH_SECONDS)
         await work.end(POLL_EVERY)
         await work.end(TAKEN_EVERY)
-        tidied = ["save", "sweep", "save", "forget", "drop", "sandboxes", "look", "watch", "poll", "take back"]
+        await work.end(RESUME_EVERY)
+        tidied = ["save", "sweep", "save", "forget", "drop", "sandboxes", "look", "watch", "poll", "take back", "go on"]
         assert work.done == tidied
 
 

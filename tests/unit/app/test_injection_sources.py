@@ -3,12 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.app.injection_sources import AGENT_LABEL, BuiltinSkills, LibraryPicks, Owners, Remembered
+from skillyard.app.injection_sources import AGENT_LABEL, BuiltinSkills, LibraryPicks, Remembered
 from skillyard.app.yard import Yard, open_yard
 from skillyard.config.settings import Settings
 from skillyard.delivery.bundle_source import Desired, Receiver
 from skillyard.errors import NotAllowedError
 from skillyard.history.entries import Why
+from skillyard.identity.owners import Owners
 from skillyard.identity.principals import Scope
 from skillyard.library.builtin import builtin_root
 from skillyard.library.disk import read_folder

@@ -8,6 +8,7 @@ from skillyard.app import searching
 from skillyard.app.searching import SkillSearch, search_folder
 from skillyard.config.load import load_settings
 from skillyard.errors import NotFoundError
+from skillyard.library import revisions
 from skillyard.library.folder import FolderLibrary
 from skillyard.search.index_folder import IndexFolder
 from skillyard.skill.document import parse
@@ -89,7 +90,7 @@ def write(root, name, body, *, age):
 def aged(monkeypatch):
     """Files that were just written count as old. A file's change time cannot be set, so the clock is moved instead."""
     now = time.time_ns
-    monkeypatch.setattr(time, "time_ns", lambda: now() + 10 * searching.YOUNG_NS)
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 10 * revisions.YOUNG_NS)
 
 
 @pytest.mark.usefixtures("aged")

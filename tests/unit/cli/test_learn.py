@@ -52,7 +52,7 @@ def test_feedback_is_learned_from_shown_and_undone(learn):
     assert learn("memory", "recall", "이름").out.count("이름을 부른다.") == 1
     feedback = given.out.split()[0]
     shown = learn("show", feedback, "--transcript")
-    for text in (SAID, "CREATE MEMORY", "Greet people by their name.", "→ commit_to_memory", "3 calls", "by mina"):
+    for text in (SAID, "CREATE MEMORY", "Greet people by their name.", "→ commit_to_memory", "4 calls", "by mina"):
         assert text in shown.out
     assert learn("show", feedback).out.count("commit_to_memory") == 0
     assert learn("undo", lesson, "-m", "It was wrong.").code == 0

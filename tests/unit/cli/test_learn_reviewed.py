@@ -24,13 +24,15 @@ def model():
 def script(request):
     """The row for VIPs goes into the first rule that is found."""
     if not request.get("tools"):
-        return Reply(text=json.dumps({"matches": [{"agent_id": "support", "meaning": "VIPs get it now."}]}))
+        judging = request["messages"][0]["content"].startswith("You judge")
+        meant = {"matches": [{"agent_id": "support", "meaning": "VIPs get it now."}]}
+        return Reply(text=json.dumps({"relation": "EXCEPTION", "reason": "VIPs only."} if judging else meant))
     answers = [message["content"] for message in request["messages"] if message["role"] == "tool"]
     if not answers:
         return Reply(calls=[ToolCall(name="search_similar_knowledge", arguments={"query": "refunds"})])
     rule = json.loads(answers[0])["found"][0]["id"]
     if len(answers) == 1:
-        judged = {"knowledge_type": "DMN_RULE", "knowledge_id": rule, "relation": "EXCEPTION", "reason": "VIPs only."}
+        judged = {"knowledge_type": "DMN_RULE", "knowledge_id": rule}
         return Reply(calls=[ToolCall(name="analyze_knowledge_conflict", arguments=judged)])
     wish = {"operation": "UPDATE", "rule_id": rule, "table": ROW, "merge_mode": "REFINE"}
     return Reply(calls=[ToolCall(name="commit_to_dmn_rule", arguments=wish)] if len(answers) == 2 else (), text="Done.")

@@ -83,6 +83,7 @@ def test_a_payload_shows_variables_secrets_and_what_steps_act_on(printed):
         "variables": {"customer": {"type": "string", "default": "Ada"}, "password": {"type": "string", "secret": True}},
         "steps": [
             {"type": "browser", "cmd": 'fill @e1 "{{customer}}"', "element": {"role": "textbox", "name": "Customer"}},
+            {"type": "shell", "cmd": "true", "when": "customer"},
             {"type": "python", "code": "print(1)\nprint(2)"},
         ],
     }
@@ -91,6 +92,7 @@ def test_a_payload_shows_variables_secrets_and_what_steps_act_on(printed):
     assert ["password", "secret"] in [line.split() for line in out.splitlines()]
     assert 'fill @e1 "{{customer}}"' in out
     assert "textbox “Customer”" in out
+    assert "only if customer is given" in out
     assert "print(1) print(2)" in out
 
 
@@ -133,3 +135,11 @@ def test_text_of_a_page_cannot_steer_the_terminal(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     print_steps(console_on(stream), {**RUN, "steps": [{**STEP, "output": "\x1b[2Jwiped"}]})
     assert "\x1b[2J" not in stream.getvalue()
+
+
+def test_what_agents_told_is_told_apart(printed):
+    told = {**RUN, "number": None, "verdict": "TASK_FAIL", "origin": "told", "reason": "No.", "milliseconds": 0}
+    assert printed(print_runs, [told]).split() == ["run-000000000001", "✗", "TASK_FAIL", "told", "No."]
+    shown = printed(_print_health, {**HEALTH, "told": HEALTH["samples"]})
+    assert f"{HEALTH['samples']} of {HEALTH['samples']} runs" in shown
+    assert "p95" not in shown

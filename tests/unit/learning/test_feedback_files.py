@@ -95,7 +95,7 @@ def test_a_list_of_objects_is_read_too():
         (b"", "no column"),
         (b"name,text\na,b\n", "no column"),
         (b"content,content\na,b\n", "two columns"),
-        (b"PK\x03\x04xlsx", "Excel"),
+        (b"PK\x03\x04xlsx", "workbook"),
         (b"\xd0\xcf\x11\xe0xls", "Excel"),
     ],
 )

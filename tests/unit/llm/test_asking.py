@@ -7,6 +7,7 @@ from skillyard.llm.asking import ask_shaped, json_in
 from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.models import ModelSource
 from skillyard.llm.scripted import Reply, Script, ScriptedModel, in_turn
+from skillyard.llm.texts import MAX_DEPTH, TOO_DEEP, storable_json
 from skillyard.llm.transcripts import MAX_TEXT, Transcript
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +26,9 @@ class Answer(BaseModel):
 GOOD = '{"agent": "주문", "sure": true}'
 
 
-async def _asked(script: Script, budget: Budget | None = None, transcript: Transcript | None = None) -> Answer:
+async def _asked(
+    script: Script, budget: Budget | None = None, transcript: Transcript | None = None, *, seconds: float = 600.0
+) -> Answer:
     with ScriptedModel(script) as model:
         source = ModelSource(Settings(**model.settings, model_api_key="sk-local"))  # pyright: ignore[reportArgumentType]
         return await ask_shaped(
@@ -33,7 +36,7 @@ async def _asked(script: Script, budget: Budget | None = None, transcript: Trans
             Answer,
             system="Decide.",
             user="누구에게?",
-            budget=budget or Budget(),
+            budget=budget or Budget(seconds=seconds),  # from when the model is there
             transcript=transcript or Transcript(),
         )
 
@@ -70,7 +73,7 @@ async def test_too_many_requests_are_tried_again() -> None:
 
 async def test_a_model_that_takes_too_long_is_not_waited_for() -> None:
     with pytest.raises(ModelError, match="in its time"):
-        await _asked(in_turn(Reply(text=GOOD, wait=1.0)), Budget(seconds=0.2))
+        await _asked(in_turn(Reply(text=GOOD, wait=1.0)), seconds=0.2)
 
 
 @pytest.mark.parametrize(("spent", "what"), [(Spent(calls=3), "calls"), (Spent(input_tokens=100), "tokens")])
@@ -105,3 +108,24 @@ def test_a_transcript_has_no_secrets_and_no_endless_texts() -> None:
     assert "hunter2" not in kept
     assert "aHVudGVyMg" not in kept
     assert "5 characters are left out" in kept
+
+
+@pytest.mark.parametrize("told", [-5, "many", None, [], float("nan"), float("inf"), True])
+def test_tokens_that_are_none_make_a_budget_neither_larger_nor_useless(told: object):
+    budget = Budget(tokens=10)
+    budget.count({"input_tokens": told, "output_tokens": told})
+    budget.require_more()
+    assert 0 <= budget.spent.input_tokens <= 1
+    budget.count({"input_tokens": 10**400})
+    with pytest.raises(BudgetError):
+        budget.require_more()
+
+
+def test_what_is_too_deep_is_left_out_of_json():
+    deep: object = "x"
+    for _ in range(900):
+        deep = [deep]
+    text = str(storable_json({"a": deep, "b": [["\0"]]}))
+    assert text.count("[") <= MAX_DEPTH + 3
+    assert TOO_DEEP in text
+    assert "\ufffd" in text

@@ -200,6 +200,14 @@ def test_there_is_a_limit_to_everything(document):
     assert caught.value.details["limit"]
 
 
+def test_a_step_depends_on_a_variable_that_there_is():
+    optional = {**shell("echo {{note}}", when="note"), "variables": {"note": {"default": ""}}}
+    payload = parse_payload(optional)
+    assert (payload.steps[0].when, parse_payload(payload_document(payload))) == ("note", payload)
+    with pytest.raises(InputError, match=r"steps\[0\].when: 'other' names no variable"):
+        parse_payload({**shell("ls", when="other"), "variables": {"note": {}}})
+
+
 def test_what_only_looks_like_a_placeholder_can_be_written():
     payload = parse_payload(shell(literal("docker ps --format '{{.Names}} {{json}}'")))
     assert payload.steps[0].text == "docker ps --format '{{.Names}} {{!json}}'"

@@ -15,6 +15,7 @@ from skillyard.releases.payloads import CheckKind, PayloadKind, StepType, Variab
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.server.yard import (
     skills_candidates,
+    skills_imports,
     skills_insights,
     skills_payloads,
     skills_releases,
@@ -23,7 +24,10 @@ from skillyard.server.yard import (
 )
 
 PAGE = (Path(__file__).parents[3] / "docs" / "releases.md").read_text(encoding="utf-8")
-ROUTERS = (skills_candidates, skills_insights, skills_payloads, skills_releases, skills_runs, skills_work)
+ROUTERS = (
+    *(skills_candidates, skills_imports, skills_insights, skills_payloads, skills_releases, skills_runs),
+    skills_work,
+)
 
 
 def block(language: str) -> str:

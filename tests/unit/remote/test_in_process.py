@@ -36,15 +36,20 @@ def serving(application):
     return opened
 
 
+def threads_of_yards():
+    return {thread for thread in threading.enumerate() if thread.name == "yard"}
+
+
 def test_an_application_is_opened_once_asked_often_and_closed():
     told = []
+    before = threads_of_yards()
     with httpx.Client(base_url="http://here", transport=InProcess(opening(told))) as client:
         assert told == []
         assert client.post("/a", content=b"x").text == "/a x"
         assert client.get("/b").text == "/b "
         assert told == ["opened"]
     assert told == ["opened", "closed"]
-    assert "yard" not in {thread.name for thread in threading.enumerate()}
+    assert threads_of_yards() <= before
 
 
 def test_one_that_was_never_asked_was_never_opened():
@@ -54,10 +59,11 @@ def test_one_that_was_never_asked_was_never_opened():
 
 
 def test_what_goes_wrong_while_opening_is_told_to_whoever_asked():
+    before = threads_of_yards()
     transport = InProcess(opening([], fails=True))
     with httpx.Client(base_url="http://here", transport=transport) as client, pytest.raises(RuntimeError, match="disk"):
         client.get("/a")
-    assert "yard" not in {thread.name for thread in threading.enumerate()}
+    assert threads_of_yards() <= before
 
 
 def test_an_answer_comes_piece_by_piece():

@@ -188,6 +188,7 @@ def start(tmp_path, new_home, root) -> Callable:
                 made.update(yard=yard, app=app)
                 yield app
                 app.close()
+                await app.ended()
 
         server = Opened(opening)
         with TestClient(server, base_url="http://127.0.0.1:8321", raise_server_exceptions=False) as client:

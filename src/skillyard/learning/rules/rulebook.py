@@ -1,18 +1,19 @@
 """The rules of a tenant: read, changed, evaluated, and taken back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Change, Entry
-from skillyard.history.service import History, Step, moved_on
+from skillyard.history.service import History
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import Author, Draft, Effect
-from skillyard.learning.ids import id_of, new_id
+from skillyard.learning.kept_knowledge import KeptKnowledge
 from skillyard.learning.models import RuleCaseRow, RuleRow, RuleVersionRow
 from skillyard.learning.rules.evaluation import Decided, decide_many
 from skillyard.learning.rules.rule import DecisionRule, rule_of
@@ -27,36 +28,23 @@ from skillyard.learning.rules.store import (
 )
 from skillyard.learning.rules.table import parse_table
 from skillyard.learning.states import Operation, Target
-from skillyard.learning.traces import same_words, trace_of
 
-RULE_CREATED: Final = "rule.created"
-RULE_UPDATED: Final = "rule.updated"
-RULE_DELETED: Final = "rule.deleted"
+_PREFIX: Final = "rule"
 
 
-class Rulebook:
-    """Everyone in a tenant may read and evaluate its rules; changing them takes the scope `publish`."""
+class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
+    """The rules of a tenant, which everyone in it may evaluate. Each version is kept."""
 
     target = Target.DMN_RULE
 
     def __init__(self, database: Database, history: History, *, clock: Clock = utc_now) -> None:
-        self._database = database
-        self._history = history
-        self._clock = clock
-        history.register_undo(RULE_CREATED, self._uncreate)
-        history.register_undo(RULE_UPDATED, self._revert)
-        history.register_undo(RULE_DELETED, self._undelete)
+        super().__init__(database, history, "rule", RuleRow, clock=clock)
 
     async def all(self, principal: Principal, *, agent_id: str | None = None) -> list[DecisionRule]:
         """The rules by name; with an agent, those that it goes by."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
             return await rules_of(session, principal.tenant_id, agent_id)
-
-    async def get(self, principal: Principal, rule_id: str) -> DecisionRule:
-        principal.require_scope(Scope.READ)
-        async with self._database.read() as session:
-            return rule_of(await rule_row(session, principal.tenant_id, rule_id))
 
     async def versions(self, principal: Principal, rule_id: str) -> list[RuleVersionRow]:
         """The versions of a rule, the newest first."""
@@ -94,49 +82,24 @@ class Rulebook:
             if case is not None and case.rule_id == rule_id:
                 case.pinned = pinned
 
-    async def lock(self, author: Author, rule_id: str, *, locked: bool) -> DecisionRule:
-        """Hold a rule, so that lessons are only proposed against it, or let it go."""
-        author.principal.require_scope(Scope.PUBLISH)
-        async with self._database.write() as transaction:
-            row = await rule_row(transaction.session, author.principal.tenant_id, rule_id)
-            rule = rule_of(row)
-            if rule.locked != locked:
-                change = self._set(row, {**rule.state, "locked": locked})
-                self._history.record(transaction, author.principal.actor, change, author.why)
-            return rule_of(row)
+    def _value(self, row: RuleRow) -> DecisionRule:
+        return rule_of(row)
 
-    async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
-        """Make a change that was worked out by `RuleDrafting`."""
-        author.principal.require_scope(Scope.PUBLISH)
-        async with self._database.write() as transaction:
-            done = await self._done_before(transaction, draft, author)
-            if done is not None:
-                return (done,)
-            if draft.operation is Operation.CREATE:
-                return (self._create(transaction, draft, author),)
-            row = await rule_row(transaction.session, author.principal.tenant_id, draft.target_id or "")
-            if row.version != draft.base:
-                raise ConflictError(
-                    f"The rule {row.name!r} is at {row.version}; the change was worked out against {draft.base}.",
-                    hint="Look at it again, and work the change out anew.",
-                    details={"field": "base", "value": draft.base, "version": row.version},
-                )
-            if draft.operation is Operation.DELETE:
-                change = self._remove(row)
-            elif rule_of(row).state == draft.content:
-                return (_effect(row, draft.operation, None),)
-            else:
-                version = await free_version(transaction.session, row.id, draft.content["version"])
-                change = self._set(row, {**draft.content, "version": version})
-                self._keep_version(transaction, row, author)
-            number = self._history.record(transaction, author.principal.actor, change, author.why)
-            return (_effect(row, draft.operation, number),)
+    async def _row(self, session: AsyncSession, tenant_id: str, key: str) -> RuleRow:
+        return await rule_row(session, tenant_id, key)
+
+    def _require_base(self, row: RuleRow, draft: Draft) -> None:
+        if row.version != draft.base:
+            raise ConflictError(
+                f"The rule {row.name!r} is at {row.version}; the change was worked out against {draft.base}.",
+                hint="Look at it again, and work the change out anew.",
+                details={"field": "base", "value": draft.base, "version": row.version},
+            )
 
     def _create(self, transaction: Transaction, draft: Draft, author: Author) -> Effect:
         now = self._clock()
-        lesson = author.lesson_id
         row = RuleRow(
-            id=id_of("rule", lesson) if lesson else new_id("rule"),
+            id=self._id(_PREFIX, author),
             tenant_id=author.principal.tenant_id,
             created_at=now,
             updated_at=now,
@@ -145,10 +108,17 @@ class Rulebook:
         )
         transaction.session.add(row)
         self._keep_version(transaction, row, author)
-        rule = rule_of(row)
-        change = Change(action=RULE_CREATED, subject=rule.subject, after=rule.state, digest_after=row.digest)
-        number = self._history.record(transaction, author.principal.actor, change, author.why)
-        return _effect(row, Operation.CREATE, number)
+        return self._record_new(transaction, author, row, Operation.CREATE)
+
+    async def _update(self, transaction: Transaction, row: RuleRow, draft: Draft, author: Author) -> Sequence[Effect]:
+        present = rule_of(row)
+        if present.state == draft.content:
+            same = Change(action=self._updated, subject=present.subject, after=present.state)
+            return (self._effect(same, Operation.UPDATE, None),)
+        version = await free_version(transaction.session, row.id, draft.content["version"])
+        change = self._set(row, {**draft.content, "version": version})
+        self._keep_version(transaction, row, author)
+        return (self._record(transaction, author, change, Operation.UPDATE),)
 
     def _keep_version(self, transaction: Transaction, row: RuleRow, author: Author) -> None:
         kept = {
@@ -162,88 +132,34 @@ class Rulebook:
         }
         transaction.insert_last(RuleVersionRow, kept)
 
-    def _set(self, row: RuleRow, content: Mapping[str, Any]) -> Change:
-        before = rule_of(row)
-        for name, value in _columns(content).items():
+    def _fill(self, row: RuleRow, state: Mapping[str, Any]) -> None:
+        for name, value in _columns(state).items():
             setattr(row, name, value)
-        row.updated_at = self._clock()
-        after = rule_of(row)
-        return Change(
-            action=RULE_UPDATED,
-            subject=after.subject,
-            before=before.state,
-            after=after.state,
-            digest_before=before.digest,
-            digest_after=after.digest,
-        )
 
-    def _remove(self, row: RuleRow) -> Change:
-        rule = rule_of(row)
-        row.deleted_at = self._clock()
-        return Change(action=RULE_DELETED, subject=rule.subject, before=rule.state, digest_before=rule.digest)
+    async def _entries(self, transaction: Transaction, draft: Draft, author: Author) -> Sequence[Entry | None]:
+        if draft.operation is Operation.CREATE:
+            return [await self._trace(transaction, author, self._id(_PREFIX, author), self._created, lambda _: True)]
+        lesson = author.lesson_id
+        made = await version_by(transaction.session, lesson) if lesson else None
+        if lesson and made is None:
+            return []
 
-    async def _done_before(self, transaction: Transaction, draft: Draft, author: Author) -> Effect | None:
-        """What this lesson did to its rule already."""
-        if author.lesson_id is None:
-            return None
-        session, tenant_id = transaction.session, author.principal.tenant_id
-        if draft.operation is Operation.DELETE:
-            row = await session.get(RuleRow, draft.target_id)
-            if row is None or row.deleted_at is None:
-                return None
-            entry = await trace_of(
-                session, tenant_id, ("rule", row.id), RULE_DELETED, lambda entry: same_words(entry.why, author.why)
-            )
-            return entry and _effect(row, Operation.DELETE, entry.number)
-        made = await version_by(session, author.lesson_id)
-        row = None if made is None else await session.get(RuleRow, made.rule_id)
-        if made is None or row is None:
-            return None
-        action = RULE_CREATED if draft.operation is Operation.CREATE else RULE_UPDATED
-        entry = await trace_of(
-            session, tenant_id, ("rule", row.id), action, lambda entry: _version_after(entry) == made.version
-        )
-        return replace(_effect(row, draft.operation, entry and entry.number), version=made.version)
+        def fits(entry: Entry) -> bool:
+            return _is_step(entry, draft) if made is None else _after(entry).get("version") == made.version
 
-    async def _uncreate(self, entry: Entry) -> Step:
-        async def step(transaction: Transaction) -> Change:
-            return self._remove(await _as_left(transaction, entry))
-
-        return step
-
-    async def _revert(self, entry: Entry) -> Step:
-        async def step(transaction: Transaction) -> Change:
-            return self._set(await _as_left(transaction, entry), entry.change.before or {})
-
-        return step
-
-    async def _undelete(self, entry: Entry) -> Step:
-        async def step(transaction: Transaction) -> Change:
-            row = await transaction.session.get(RuleRow, entry.change.subject.id)
-            if row is None or row.deleted_at is None:
-                raise moved_on(entry)
-            row.deleted_at = None
-            rule = rule_of(row)
-            return Change(action=RULE_CREATED, subject=rule.subject, after=rule.state, digest_after=rule.digest)
-
-        return step
+        return [await self._trace(transaction, author, draft.target_id or "", self._updated, fits)]
 
 
-async def _as_left(transaction: Transaction, entry: Entry) -> RuleRow:
-    row = await rule_row(transaction.session, entry.tenant_id, entry.change.subject.id)
-    if rule_of(row).state != entry.change.after:
-        raise moved_on(entry)
-    return row
+def _after(entry: Entry) -> Mapping[str, Any]:
+    return entry.change.after or {}
 
 
-def _version_after(entry: Entry) -> str | None:
-    return (entry.change.after or {}).get("version")
+def _is_step(entry: Entry, draft: Draft) -> bool:
+    """Whether a change led from the base of a draft to what it holds, whichever number that was given."""
+    version = {"version": _after(entry).get("version")}
+    return (entry.change.before or {}).get("version") == draft.base and _after(entry) == {**draft.content, **version}
 
 
 def _columns(content: Mapping[str, Any]) -> dict[str, Any]:
     names = ("name", "description", "agent_id", "version", "locked", "table")
     return {name: content[name] for name in names} | {"digest": parse_table(content["table"]).digest}
-
-
-def _effect(row: RuleRow, operation: Operation, number: int | None) -> Effect:
-    return Effect(kind="rule", operation=operation, id=row.id, label=row.name, version=row.version, history=number)

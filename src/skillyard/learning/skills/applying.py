@@ -1,16 +1,17 @@
 """Making the changes to skills that were drafted: published, attached, detached, deleted; for one lesson once."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from skillyard.db.database import Database
-from skillyard.errors import ConflictError, NotFoundError
+from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UnavailableError
 from skillyard.history.entries import Entry, Why
 from skillyard.history.store import entries_of
+from skillyard.identity.agents import require_agent_rights
 from skillyard.identity.principals import Principal, Scope
-from skillyard.learning.drafts import Author, Draft, Effect
+from skillyard.learning.drafts import Author, Draft, Effect, gone, half_done
 from skillyard.learning.skills.attaching import EVERYONE, attach, attached_to, detach
 from skillyard.learning.skills.drafting import NEW
 from skillyard.learning.states import Operation, Target
@@ -20,6 +21,8 @@ from skillyard.registry.drafts import draft_of
 from skillyard.registry.service import Registry
 from skillyard.registry.skills import CREATED, DELETED, PUBLISHED, UPDATED, Skill, Version, Visibility
 from skillyard.registry.working_copies import require_base
+from skillyard.releases.skill_canaries import SkillCanaries, Trial
+from skillyard.releases.values import PROMOTED
 from skillyard.skill.versions import Version as Number
 
 _LOOKED_AT: Final = 50
@@ -31,9 +34,21 @@ class SkillApplier:
 
     target = Target.SKILL
 
-    def __init__(self, database: Database, registry: Registry) -> None:
+    def __init__(
+        self,
+        database: Database,
+        registry: Registry,
+        canaries: Callable[[], SkillCanaries] | None = None,
+        *,
+        tries_all: bool = False,
+    ) -> None:
+        """With `canaries`, what the evals of a skill speak for is released; with `tries_all`, every change is, to some
+        first.
+        """
         self._database = database
         self._registry = registry
+        self._canaries = canaries
+        self._tries_all = tries_all
 
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
         """Make a change that `SkillDrafting` worked out. The effects come in their order: undoing goes backwards."""
@@ -42,22 +57,74 @@ class SkillApplier:
         if draft.operation is Operation.DELETE:
             return await self._delete(draft, author.principal, why)
         if "digest" not in draft.content:
-            return await self._attach(author.principal, draft.content["attach"], [draft.content["agent_id"]], why)
-        skill, version = await self._published(draft, author, why)
-        effects = await self._publication_effects(author.principal, draft, skill, version)
+            skills, agents = draft.content["attach"], [draft.content["agent_id"]]
+            await self._require_attachable(author.principal, skills, agents)
+            return await self._attach(author.principal, skills, agents, why)
+        if draft.operation is Operation.CREATE and await self._made_before(draft, author) is None:
+            await self._require_attachable(author.principal, (), [draft.content["agent_id"]])
+        canaries = self._releasing(draft)
+        skill, version = await self._published(draft, author, why, canaries)
+        if canaries is not None and Number.parse(version.version).is_prerelease:
+            effects = await self._trial_effects(canaries, draft, author, skill, version)
+        else:
+            effects = await self._publication_effects(author.principal, draft, skill, version)
         if draft.operation is Operation.CREATE:
             agents = list(dict.fromkeys([draft.content["agent_id"], EVERYONE]))
-            effects += await self._attach(author.principal, [skill.id], agents, why)
+            try:
+                effects += await self._attach(author.principal, [skill.id], agents, why)
+            except UnavailableError:
+                raise
+            except SkillyardError as error:
+                raise half_done(f"The skill {skill.full_name!r} is published", error) from error
         return effects
 
-    async def _published(self, draft: Draft, author: Author, why: Why) -> tuple[Skill, Version]:
+    def _releasing(self, draft: Draft) -> SkillCanaries | None:
+        """Who releases a change, where it is more than published."""
+        wanted = self._tries_all or draft.content.get("evaluated", False)
+        return None if self._canaries is None or not wanted else self._canaries()
+
+    async def _require_attachable(
+        self, principal: Principal, skills: Sequence[str], agents: Sequence[str | None]
+    ) -> None:
+        """Refuses before anything is done what could not be ended."""
+        require_agent_rights(principal)
+        for skill_id in skills:
+            await self._registry.shelf.get(principal, skill_id)
+        for agent_id in agents:
+            if agent_id is not None:
+                await self._registry.agents.get(principal, agent_id)
+
+    async def _published(
+        self, draft: Draft, author: Author, why: Why, canaries: SkillCanaries | None
+    ) -> tuple[Skill, Version]:
+        try:
+            return await self._publish(draft, author, why, canaries)
+        except ConflictError:
+            done = await self._made_before(draft, author)
+            if done is None:
+                raise
+            return done  # by somebody else who carries out the same, and was quicker
+
+    async def _made_before(self, draft: Draft, author: Author) -> tuple[Skill, Version] | None:
+        skill = await self._present(author.principal, draft)
+        if skill is None or author.key is None:
+            return None
+        notes = _notes(draft, author)
+        for version in await self._registry.versions.all(author.principal, skill.id):
+            if version.digest == draft.content["digest"] and version.notes == notes:
+                return skill, version
+        return None
+
+    async def _publish(
+        self, draft: Draft, author: Author, why: Why, canaries: SkillCanaries | None
+    ) -> tuple[Skill, Version]:
         principal, digest = author.principal, draft.content["digest"]
+        done = await self._made_before(draft, author)
+        if done is not None:
+            return done
         skill = await self._present(principal, draft)
         versions = [] if skill is None else await self._registry.versions.all(principal, skill.id)
         same = [version for version in versions if version.digest == digest]
-        done = next((version for version in same if author.lesson_id and version.notes == _notes(draft, author)), None)
-        if skill is not None and done is not None:
-            return skill, done
         if skill is not None and draft.operation is Operation.CREATE:
             raise ConflictError(
                 f"There is a skill {skill.full_name!r} by now.",
@@ -66,8 +133,15 @@ class SkillApplier:
             )
         if skill is not None:
             require_base(skill, draft.base)
+        if canaries is not None and skill is not None and not versions:
+            # Everyone is given the working copy: it stays what they are given while another is tried.
+            before = await self._registry.publishing.publish(principal, skill.id, base=draft.base, why=why)
+            versions = [before.version]
         wanted = draft.content["version"]
-        if wanted is None and same:
+        tried = canaries and await canaries.number(principal, skill, draft.content["name"], wanted)
+        if tried is not None:
+            wanted = tried
+        elif wanted is None and same:
             # An older state that comes back gets a number of its own: the same files would be taken for that version.
             wanted = str(max(Number.parse(version.version) for version in versions).bump("patch"))
         bundle = await self._registry.bundles.load(digest)
@@ -94,23 +168,24 @@ class SkillApplier:
         try:
             return await shelf.get(principal, draft.target_id or "")
         except NotFoundError:
-            raise _gone(draft) from None
+            raise gone(draft) from None
 
     async def _delete(self, draft: Draft, principal: Principal, why: Why) -> list[Effect]:
         skill_id, agent_id = draft.target_id or "", draft.content["agent_id"]
         try:
-            await self._registry.shelf.get(principal, skill_id)
+            present = await self._registry.shelf.get(principal, skill_id)
         except NotFoundError:
             entry = await self._entry(principal, ("skill", skill_id), {DELETED})
             if entry is None or not same_words(entry.why, why):
-                raise _gone(draft) from None
+                raise gone(draft) from None
         else:
+            require_base(present, draft.base)
             agents = await attached_to(self._registry.attachments, principal, skill_id, agent_id)
             await detach(self._registry.attachments, principal, skill_id, agents, why)
             await self._registry.workbench.delete(principal, skill_id, base=draft.base, why=why)
         effects = await self._attachment_effects(principal, skill_id, [agent_id, EVERYONE], DETACHED, why)
-        gone = await self._entry(principal, ("skill", skill_id), {DELETED})
-        number = gone and gone.number
+        deleted = await self._entry(principal, ("skill", skill_id), {DELETED})
+        number = deleted and deleted.number
         return [
             *effects,
             Effect(kind="skill", operation=Operation.DELETE, id=skill_id, label=draft.target_name, history=number),
@@ -129,21 +204,66 @@ class SkillApplier:
         self, principal: Principal, draft: Draft, skill: Skill, version: Version
     ) -> list[Effect]:
         """The working copy and the version: the one goes back, the other is yanked."""
+        copied = await self._effect(principal, draft, skill, version, {CREATED, UPDATED})
+        return [*copied, *await self._effect(principal, draft, skill, version, {PUBLISHED})]
+
+    async def _effect(
+        self, principal: Principal, draft: Draft, skill: Skill, version: Version, actions: set[str]
+    ) -> list[Effect]:
+        entry = await self._entry(principal, ("skill", skill.id), actions, digest=version.digest)
+        if entry is None:
+            return []
+        return [
+            Effect(
+                kind="skill",
+                operation=draft.operation,
+                id=skill.id,
+                label=skill.full_name,
+                version=version.version,
+                history=entry.number,
+            )
+        ]
+
+    async def _trial_effects(
+        self, canaries: SkillCanaries, draft: Draft, author: Author, skill: Skill, version: Version
+    ) -> list[Effect]:
+        """The release. To take it back takes the version and the working copy back as well."""
+        trial = Trial(
+            skill=skill,
+            version=version,
+            key=author.key,
+            summary=draft.summary,
+            report=_report(draft),
+            feedback=author.feedback,
+            proven=not self._tries_all,
+        )
+        try:
+            release = await canaries.begin(author.principal, trial)
+        except UnavailableError:
+            raise
+        except SkillyardError as error:
+            raise half_done(f"{skill.full_name!r} {version.version} is published", error) from error
         effects: list[Effect] = []
-        for actions in ({CREATED, UPDATED}, {PUBLISHED}):
-            entry = await self._entry(principal, ("skill", skill.id), actions, digest=version.digest)
-            if entry is not None:
-                effects.append(
-                    Effect(
-                        kind="skill",
-                        operation=draft.operation,
-                        id=skill.id,
-                        label=skill.full_name,
-                        version=version.version,
-                        history=entry.number,
-                    )
-                )
-        return effects
+        if draft.operation is Operation.CREATE:
+            effects += await self._effect(author.principal, draft, skill, version, {CREATED})
+        entry = await self._entry(author.principal, ("release", release.id), {PROMOTED})
+        return [
+            *effects,
+            Effect(
+                kind="release",
+                operation=draft.operation,
+                id=release.id,
+                label=f"{skill.full_name} ({release.stage})",
+                version=await self._number(author.principal, skill, version),
+                history=entry and entry.number,
+            ),
+        ]
+
+    async def _number(self, principal: Principal, skill: Skill, version: Version) -> str:
+        """What a version is called by now: one that is for all has a number of its own."""
+        versions = await self._registry.versions.all(principal, skill.id)
+        same = [Number.parse(each.version) for each in versions if each.digest == version.digest]
+        return str(max(same))
 
     async def _attachment_effects(
         self, principal: Principal, skill_id: str, agents: Sequence[str | None], action: str, why: Why
@@ -191,14 +311,12 @@ class SkillApplier:
 
 
 def _notes(draft: Draft, author: Author) -> str:
-    """What a version says of itself; by the lesson's id it is known when it is to be made again."""
-    lesson = f" ({author.lesson_id})" if author.lesson_id else ""
-    return f"{draft.summary}{lesson}"
+    """What a version says of itself; by the key of what it is from it is known when it is to be made again."""
+    key = f" ({author.key})" if author.key else ""
+    return f"{draft.summary}{key}"
 
 
-def _gone(draft: Draft) -> ConflictError:
-    return ConflictError(
-        f"The skill {draft.target_name!r} is not there any more.",
-        hint="Look again at what is known, and work the change out anew.",
-        details={"field": "skill_id", "value": draft.target_id},
-    )
+def _report(draft: Draft) -> str:
+    """What speaks for a version that nobody has used yet: somebody's feedback, and that it was looked over."""
+    told = [str(warning["message"]) for warning in draft.warnings]
+    return "\n".join(["It is from feedback, and passed the checks that every change to a skill passes.", *told])

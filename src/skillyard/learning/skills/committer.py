@@ -9,7 +9,6 @@ from skillyard.errors import UsageError
 from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.drafts import Author, CommitResult
-from skillyard.learning.lessons import Lessons
 from skillyard.learning.matching import told_feedback
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.author import Task
@@ -63,14 +62,12 @@ class SkillCommits:
         workflow: Workflow,
         commits: Commits,
         committing: Committing,
-        lessons: Lessons,
     ) -> None:
         self._drafting = drafting
         self._known = known
         self._workflow = workflow
         self._commits = commits
         self._committing = committing
-        self._lessons = lessons
 
     async def commit_to_skill(
         self,
@@ -87,14 +84,8 @@ class SkillCommits:
         return await self._committing.commit(pupil, await self._drafting.draft(work))
 
     async def attach(self, pupil: Pupil, skills: Sequence[str]) -> CommitResult:
-        """Give an agent skills that exist: as what a lesson comes to, or beside what it came to already."""
-        draft = await attach_draft(self._known, pupil.author, skills)
-        lesson = await self._lessons.get(pupil.principal, pupil.lesson.id)
-        if lesson.draft is None:
-            return await self._committing.commit(pupil, draft)
-        author = pupil.author
-        beside = Author(principal=author.principal, lesson_id=None, agent_id=author.agent_id, why=author.why)
-        return await self._commits.commit(beside, draft)
+        """Give an agent skills that exist, as all that a lesson comes to."""
+        return await self._committing.commit(pupil, await attach_draft(self._known, pupil.author, skills))
 
     async def by_hand(
         self,

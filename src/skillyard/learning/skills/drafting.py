@@ -7,10 +7,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from skillyard.db.transaction import Transaction
 from skillyard.errors import InputError, SkillyardError, UsageError
 from skillyard.identity.principals import Principal, Scope
-from skillyard.learning.drafts import Author, Draft
+from skillyard.learning.drafts import ADMIN_NEEDED, Author, Draft, remark
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.artifact import SkillArtifact
 from skillyard.learning.skills.attaching import attached_to
@@ -19,7 +18,7 @@ from skillyard.learning.skills.author import Shape, SkillAuthor, Task, Written, 
 from skillyard.learning.skills.creator import SkillCreator
 from skillyard.learning.skills.edits import SkillEdits, edited, overlaid
 from skillyard.learning.skills.finishing import with_next_version, with_related
-from skillyard.learning.skills.inspection import inspect, remark
+from skillyard.learning.skills.inspection import inspect
 from skillyard.learning.skills.known_skills import KnownSkills, Present
 from skillyard.learning.skills.placeholders import losses
 from skillyard.learning.skills.proving import Proving
@@ -31,7 +30,6 @@ from skillyard.skill.bundle import Bundle
 
 NEW: Final = "new"
 """The base of a skill that is not there yet: whatever has its name then is not replaced."""
-_ADMIN: Final = "Only an administrator may attach skills to agents and detach them: one has to agree."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +68,8 @@ class _Looked:
     problems: Sequence[str]
     asks: Sequence[str] = ()
     remarks: Sequence[Mapping[str, Any]] = ()
+    evaluated: bool = False
+    """Whether checks of its evals were run, and speak for it."""
 
 
 class SkillDrafting:
@@ -105,12 +105,13 @@ class SkillDrafting:
                 skill = present and present.skill
                 await self._attempts.record(work.author, looked.name, skill, looked.bundle, error)
                 raise
-        await self._registry.bundles.commit(looked.bundle, _nothing_else)
+        await self._registry.bundles.keep(looked.bundle)
         content = {
             "digest": looked.bundle.digest,
             "name": looked.name,
             "version": looked.version,
             "agent_id": work.author.agent_id,
+            "evaluated": looked.evaluated,
         }
         if present is None:
             return self._draft(work, None, content, f"New skill {looked.name!r}: {looked.summary}", looked)
@@ -145,12 +146,15 @@ class SkillDrafting:
         problems += [*seen.problems, *await self._known.dead_ends(principal, namespace_id, seen.references)]
         asks = [*await self._asks(principal, present), *seen.asks]
         remarks = [remark("scan", text) for text in seen.warnings]
+        evaluated = False
         if not problems:
             await self._rehearse(work, bundle, written.name, version, present)
             proof = await work.route.proving.prove(principal, written.name, bundle, old)
             problems += proof.verdict.problems
             asks += proof.asks
             remarks += [remark("trial", text) for text in proof.verdict.warnings]
+            remarks += [remark("evals", text, "note") for text in proof.verdict.facts]
+            evaluated = bool(proof.verdict.facts)
         return _Looked(
             name=written.name,
             bundle=bundle,
@@ -159,6 +163,7 @@ class SkillDrafting:
             problems=problems,
             asks=asks,
             remarks=remarks,
+            evaluated=evaluated,
         )
 
     async def _finished(self, work: SkillWork, written: Written, present: Present | None) -> tuple[Bundle, str | None]:
@@ -184,11 +189,11 @@ class SkillDrafting:
     async def _asks(self, principal: Principal, present: Present | None) -> list[str]:
         """Why a person has to agree, whatever the change is."""
         if present is None:
-            return [] if principal.admin else [_ADMIN]
+            return [] if principal.admin else [ADMIN_NEEDED]
         asks: list[str] = []
         name = present.skill.full_name
-        if present.locked:
-            asks.append(f"{name!r} is locked by a person ('metadata.learning: locked' in its SKILL.md).")
+        if present.lock:
+            asks.append(f"{name!r} is locked by a person ({present.lock}).")
         if not present.published:
             asks.append(f"{name!r} has edits that were never published, and this would publish them too.")
         if not await self._known.may_publish(principal, present.skill):
@@ -218,7 +223,7 @@ class SkillDrafting:
         principal, skill, agent_id = work.principal, present.skill, work.author.agent_id
         asks = await self._asks(principal, present)
         if await attached_to(self._registry.attachments, principal, skill.id, agent_id) and not principal.admin:
-            asks.append(_ADMIN)
+            asks.append(ADMIN_NEEDED)
         impact = await self._registry.references.impact(principal, skill.id)
         asks += [f"{edge.source.full_name!r} points to it ({edge.file}:{edge.line})." for edge in impact.references]
         asks += [f"{each.full_name!r} requires it." for each in impact.dependents]
@@ -251,7 +256,7 @@ async def attach_draft(known: KnownSkills, author: Author, skills: Sequence[str]
     """A draft that gives an agent skills that exist."""
     found = [await known.named(author.principal, key) for key in skills]
     names = ", ".join(skill.full_name for skill in found)
-    asks = [] if author.principal.admin else [_ADMIN]
+    asks = [] if author.principal.admin else [ADMIN_NEEDED]
     return Draft(
         target=Target.SKILL,
         operation=Operation.UPDATE,
@@ -288,8 +293,3 @@ def _read(shape: type[Shape], artifact: Mapping[str, Any]) -> Shape:
             hint="See the fields of a skill artifact.",
             details={"field": field},
         ) from None
-
-
-async def _nothing_else(transaction: Transaction) -> None:
-    """The files alone are kept."""
-    del transaction

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from skillyard.errors import InputError
 from skillyard.learning.skills.edits import misplaced
@@ -33,11 +33,6 @@ class Inspection:
     warnings: tuple[str, ...]
     references: tuple[Reference, ...]
     """Those that the old one did not have."""
-
-
-def remark(kind: str, message: str, seriousness: str = "warning") -> dict[str, Any]:
-    """A warning as drafts carry it."""
-    return {"kind": kind, "seriousness": seriousness, "message": message}
 
 
 def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:

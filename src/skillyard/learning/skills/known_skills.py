@@ -36,8 +36,11 @@ class Present:
     """Whether its working copy is one of its versions, or it never had any."""
 
     @property
-    def locked(self) -> bool:
-        return self.skill.metadata.get(LOCK) == LOCKED
+    def lock(self) -> str:
+        """How a person has locked it; empty if nobody has."""
+        if self.skill.locked:
+            return f"`skillyard learn unlock {self.skill.full_name}` lets go of it"
+        return f"'metadata.{LOCK}: {LOCKED}' in its SKILL.md" if self.skill.metadata.get(LOCK) == LOCKED else ""
 
 
 class KnownSkills:

@@ -26,8 +26,8 @@ class Proving:
     async def prove(self, principal: Principal, name: str, new: Bundle, old: Bundle | None) -> Proof:
         scripts, evals = scripts_of(new, old), evals_of(new, old)
         asks: list[str] = []
-        if evals is not None and (evals.unchecked or not evals.checks):
-            asks.append(f"{evals.unchecked or 1} of its evals say in words what must be true: somebody has to look.")
+        if evals is not None and evals.ask:
+            asks.append(evals.ask)
         if not scripts and not (evals and evals.checks):
             return Proof(asks=tuple(asks))
         verdict = Verdict()

@@ -25,9 +25,15 @@ class Verdict:
 
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    """What was measured, for whoever decides on it later."""
 
     def and_(self, other: "Verdict") -> "Verdict":
-        return Verdict(problems=self.problems + other.problems, warnings=self.warnings + other.warnings)
+        return Verdict(
+            problems=self.problems + other.problems,
+            warnings=self.warnings + other.warnings,
+            facts=self.facts + other.facts,
+        )
 
 
 def scripts_of(new: Bundle, old: Bundle | None) -> list[BundleFile]:

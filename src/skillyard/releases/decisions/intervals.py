@@ -4,6 +4,7 @@ Whatever the true rate is, at most `1 - confidence` of such bounds are on its wr
 fall short of what they promise for rates near 1, which are those that matter here.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from skillyard.errors import InputError
@@ -13,6 +14,7 @@ CONFIDENCE: Final = 0.95
 _HALVINGS: Final = 50
 
 
+@lru_cache(maxsize=4096)  # releases are looked at again and again, and have few new runs in between
 def lower_bound(passes: int, runs: int, confidence: float = CONFIDENCE) -> float:
     """The lowest rate that counts leave possible; 0 where nothing ran."""
     require_counts(passes, runs)

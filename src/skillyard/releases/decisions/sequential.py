@@ -64,6 +64,11 @@ def compare(
     return Decision(action=action, reason=reason, bounds=bounds, evidence=evidence)
 
 
+def deciding_evidence(policy: ReleasePolicy) -> dict[str, float]:
+    """How much evidence it takes that a release is `worse` to take it back, and `not_worse` to promote it."""
+    return {"worse": 1 / (policy.error * _OUTCOMES), "not_worse": 1 / policy.error}
+
+
 def regression(
     before: tuple[int, int] | None,
     now: tuple[int, int],

@@ -43,6 +43,10 @@ class Slot:
     """Of a name: whether elements of its kind stand in lists, one for each thing."""
     sensitive: bool = False
     """Whether it is for a secret."""
+    program: str = ""
+    """The program, or the script, that it is an argument of."""
+    argument: int = 0
+    """Which one, from 1 on."""
 
 
 @dataclass(frozen=True, slots=True)

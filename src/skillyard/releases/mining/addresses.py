@@ -12,6 +12,8 @@ _VOLATILE: Final = re.compile(
     r"\d+|[0-9a-f]{8}-[0-9a-f-]{27}|(?=[0-9a-f]*\d)[0-9a-f]{8,}|(?=\w*\d)[\w-]{16,}", re.IGNORECASE
 )
 """Numbers and ids."""
+_NUMBERED: Final = re.compile(r"[A-Za-z]+[-_]\d+|[\w-]*\d{3,}[\w-]*")
+"""Names that something is given by a site: `Q-12`, `inv2041`."""
 _SPLIT: Final = re.compile(r"([/?&=#;])")
 _LONGEST: Final = 4096
 
@@ -101,13 +103,23 @@ def path_glob(address: str, values: Collection[str] = ()) -> str:
     return f"**{glob}" if re.search(r"[^/*?#]", glob) else ""
 
 
+def common_glob(globs: Collection[str]) -> str:
+    """One pattern for several: what differs between them is a value; empty if they have not the same parts."""
+    rows = [glob.split("/") for glob in globs]
+    if len({len(row) for row in rows}) != 1:
+        return ""
+    parts = [column[0] if len(set(column)) == 1 else "*" for column in zip(*rows, strict=True)]
+    return "/".join(parts) if parts[0] == "**" and any(re.search(r"[^*]", part) for part in parts[1:]) else ""
+
+
 def _without_values(path: str, values: Collection[str]) -> str:
     return "/".join("*" if _is_value(segment, values) else segment for segment in path.split("/"))
 
 
 def _is_value(segment: str, values: Collection[str]) -> bool:
     is_pattern = re.search(r"[*?\[\]{}]", segment) is not None
-    return is_pattern or _VOLATILE.fullmatch(segment) is not None or unquote(segment) in values
+    is_given = _VOLATILE.fullmatch(segment) is not None or _NUMBERED.fullmatch(segment) is not None
+    return is_pattern or is_given or unquote(segment) in values
 
 
 def same_page(one: str, other: str) -> bool:

@@ -1,21 +1,23 @@
 """A task as it can be replayed: the steps of one time that it was done, with variables for what differed."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skillyard.errors import SkillyardError
 from skillyard.releases.mining.acts import Act, Context, Look, Ref, Template, written
+from skillyard.releases.mining.argument_names import arguments_named, better_named
 from skillyard.releases.mining.browser_acts import BrowserAct
 from skillyard.releases.mining.classes import digest_of
 from skillyard.releases.mining.derived import mark_derived
-from skillyard.releases.mining.expressions import substituted
+from skillyard.releases.mining.expressions import differs, substituted
 from skillyard.releases.mining.postconditions import Times, end_checks, file_checks, is_volatile, output_check
 from skillyard.releases.mining.shell_acts import ShellAct
+from skillyard.releases.mining.table_rows import known_by
 from skillyard.releases.mining.tasks import Occurrence, Task
-from skillyard.releases.mining.titles import listed_on
+from skillyard.releases.mining.titles import listed_on, opened_for
 from skillyard.releases.mining.units import ordered
-from skillyard.releases.mining.variables import Bound, Column, Found, bind
+from skillyard.releases.mining.variables import ENTERED, Bound, Column, Found, bind, optional_flag
 from skillyard.releases.payload_json import parse_payload, payload_document
 from skillyard.releases.payloads import Payload, PayloadKind, Step, StepType
 from skillyard.releases.placeholders import literal
@@ -51,7 +53,7 @@ def assemble(task: Task, network: Sequence[str]) -> Assembled:
     at = _chosen(task.occurrences)
     chosen = task.occurrences[at]
     lined = _lined(task.occurrences, at)
-    columns, places = _columns(lined, chosen.all)
+    columns, places = _columns(lined, [one.all for one in task.occurrences])
     bound = bind(columns, at)
     mark_derived(bound.variables, task.occurrences)
     templates: dict[int, list[Template | None]] = {}
@@ -59,11 +61,27 @@ def assemble(task: Task, network: Sequence[str]) -> Assembled:
         act = lined.rows[row][at]
         if act is not None:
             templates.setdefault(id(act), [None] * len(act.slots))[index] = template
-    payload = _Steps(task.occurrences, at, bound, templates).payload(network)
+    conditions = _conditions(lined, bound, templates)
+    payload = _Steps(task.occurrences, at, bound, templates, conditions).payload(network)
     canonical = digest_of(lined.forms)
-    exact = {digest_of([form for form, _ in ordered(one.all)]) for one in task.occurrences}
-    variants = tuple(sorted(exact - {canonical}))
+    variants = tuple(sorted({*_exact(task.occurrences), *_grown(lined)} - {canonical}))
     return Assembled(canonical=canonical, variants=variants, payload=payload, found=bound.variables, chosen=chosen)
+
+
+def _exact(occurrences: Sequence[Occurrence]) -> Iterator[str]:
+    """What each time is on its own, without what was left out then."""
+    for one in occurrences:
+        yield digest_of([form for form, act in ordered(one.all) if not _is_left_out(act)])
+
+
+def _grown(lined: _Lined) -> Iterator[str]:
+    """What the task was taken for after each time, before the next ones showed what else may be filled in."""
+    first = [
+        next((time for time, act in enumerate(row) if act is not None and not _is_left_out(act)), 0)
+        for row in lined.rows
+    ]
+    for time in sorted(set(first)):
+        yield digest_of([form for form, since in zip(lined.forms, first, strict=True) if since <= time])
 
 
 def _chosen(occurrences: Sequence[Occurrence]) -> int:
@@ -96,11 +114,13 @@ def _lined(occurrences: Sequence[Occurrence], at: int) -> _Lined:
     return _Lined(rows=tuple(rows), forms=tuple(forms), at=at)
 
 
-def _columns(lined: _Lined, chosen_acts: Sequence[Act]) -> tuple[list[Column], list[tuple[int, int]]]:
+def _columns(lined: _Lined, times: Sequence[Sequence[Act]]) -> tuple[list[Column], list[tuple[int, int]]]:
     """The places of values, in the order in which they were filled at the chosen time."""
     columns: list[Column] = []
     places: list[tuple[int, int]] = []
+    chosen_acts = times[lined.at]
     order = {id(act): number for number, act in enumerate(chosen_acts)}
+    known = arguments_named(chosen_acts)
     for number, row in sorted(enumerate(lined.rows), key=lambda pair: order[id(pair[1][lined.at])]):
         chosen = row[lined.at]
         if chosen is None:
@@ -110,11 +130,46 @@ def _columns(lined: _Lined, chosen_acts: Sequence[Act]) -> tuple[list[Column], l
                 act.slots[index].value if act is not None and len(act.slots) == len(chosen.slots) else None
                 for act in row
             )
+            is_optional = slot.context in ENTERED and any(map(_is_left_out, row))
+            if is_optional:
+                values = tuple(None if _is_left_out(act) else value for act, value in zip(row, values, strict=True))
             if slot.listed and slot.context is Context.NAME:
                 slot = replace(slot, label=listed_on(chosen_acts, chosen) or slot.label)  # noqa: PLW2901
-            columns.append(Column(slot=slot, values=values))
+            if slot.context is Context.CHOICE:
+                slot = replace(slot, label=opened_for(chosen_acts, chosen) or slot.label)  # noqa: PLW2901
+            beside = known_by(values, row, times) if slot.context is Context.AROUND and differs(values) else None
+            if beside is not None:
+                values = beside.values
+                slot = replace(slot, label=beside.title or slot.label)  # noqa: PLW2901
+            slot = better_named(slot, known)  # noqa: PLW2901
+            columns.append(Column(slot=slot, values=values, is_optional=is_optional))
             places.append((number, index))
     return columns, places
+
+
+def _conditions(lined: _Lined, bound: Bound, templates: Mapping[int, list[Template | None]]) -> dict[int, str]:
+    """For each act of the chosen time that was not done every time, the variable on which it depends."""
+    found: dict[int, str] = {}
+    for row in lined.rows:
+        act = row[lined.at]
+        if not isinstance(act, BrowserAct) or not any(map(_is_left_out, row)):
+            continue
+        given = zip(act.slots, templates[id(act)], strict=True)
+        entered = [
+            part
+            for slot, template in given
+            if slot.context in ENTERED
+            for part in template or ()
+            if isinstance(part, Ref)
+        ]
+        said = act.spot.name if act.spot else act.selector
+        label = f"no {said}" if act.kind == "uncheck" else said
+        found[id(act)] = entered[0].name if entered else optional_flag(bound, label, len(row))
+    return found
+
+
+def _is_left_out(act: Act | None) -> bool:
+    return isinstance(act, BrowserAct) and act.is_left_out
 
 
 class _Steps:
@@ -124,7 +179,9 @@ class _Steps:
         at: int,
         bound: Bound,
         templates: Mapping[int, list[Template | None]],
+        conditions: Mapping[int, str],
     ) -> None:
+        self._conditions = conditions
         self._chosen = occurrences[at]
         self._bound = bound
         self._templates = templates
@@ -170,7 +227,7 @@ class _Steps:
         templates = self._templates.get(id(act), [None] * len(act.slots))
         ref = self._ref(act)
         check = output_check(act, self._times) if act is self._chosen.acts[-1] else ()
-        step = replace(act.step(templates, ref), checks=check)
+        step = replace(act.step(templates, ref), checks=check, when=self._conditions.get(id(act), ""))
         if self._is_valid(step):
             return step
         plain = replace(act.step([None] * len(act.slots), ref), checks=check)
@@ -221,7 +278,8 @@ def _used(payload: Payload) -> Payload:
     texts: list[str] = []
     for step in payload.steps:
         element = [step.element.name, step.element.within] if step.element is not None else []
-        texts += [step.text, *element, *(check.value for check in step.checks)]
+        condition = [written((Ref(step.when),))] if step.when else []
+        texts += [step.text, *element, *(check.value for check in step.checks), *condition]
     texts += [check.value for check in (*payload.preconditions, *payload.postconditions)]
     whole = "\n".join(texts)
     places = {name: whole.find(written((Ref(name),))) for name in payload.variables}

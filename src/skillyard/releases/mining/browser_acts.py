@@ -100,6 +100,8 @@ class BrowserAct(Act):
     """What the page said of itself then."""
     title: str = ""
     """Of the page that was opened."""
+    is_left_out: bool = False
+    """Whether it was not done at this time, but at others."""
     type: StepType = field(default=StepType.BROWSER, init=False)
 
     def __post_init__(self) -> None:

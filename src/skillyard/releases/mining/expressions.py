@@ -1,13 +1,15 @@
 """Values in terms of others: the same value once more, or within a longer text."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from skillyard.releases.mining.acts import Ref, Template
 
 Row: TypeAlias = tuple[str | None, ...]
 """What stood in one place, for each time that the task was done; None where the place was not there."""
+_DATE: Final = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _TOKEN: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|\d+\.\d+|[^\W_]+|.",
@@ -82,6 +84,20 @@ def core_of(row: Row) -> tuple[str, Row, str] | None:
         return None
     cores = tuple(None if value is None else value[len(before) : len(value) - len(after)] for value in row)
     return (before, cores, after) if all(core != "" for core in cores) else None
+
+
+def shared_dates(rows: Collection[Row]) -> list[Row]:
+    """Dates that stand within several texts; where one is a value by itself, it is known by that."""
+    counted = Counter(dates for row in dict.fromkeys(rows) if (dates := _dates(row)) and differs(dates))
+    return [dates for dates, count in counted.items() if count > 1 and dates not in rows]
+
+
+def _dates(row: Row) -> Row | None:
+    """The one date in each text; None where one has none, or more."""
+    found = [None if value is None else _DATE.findall(value) for value in row]
+    if any(dates is not None and len(dates) != 1 for dates in found):
+        return None
+    return tuple(dates[0] if dates else None for dates in found)
 
 
 def differs(row: Row) -> bool:

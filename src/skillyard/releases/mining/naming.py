@@ -15,8 +15,8 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NOT_LETTERS: Final = re.compile(r"[^a-z0-9]+")
 _EMAIL: Final = re.compile(r"\be mail\b")
 _ASKING: Final = re.compile(
-    r"^(?:please )?(?:enter|type|choose|select|pick|provide|input)(?: in)?(?: (?:your|the|a|an))? |^(?:your|the) "
-    r"|^(?:write|add|leave|describe) (?:your|the|a|an) "
+    r"^(?:please )?(?:enter|type|choose|select|pick|provide)(?! of\b| up\b)(?: in)?(?: (?:your|the|a|an))? "
+    r"|^(?:your|the) |^(?:please )?(?:write|add|leave|describe|input) (?:your|the|a|an) "
 )
 _HANGUL: Final = (0xAC00, 0xD7A3)
 _INITIALS: Final = ("g", "kk", "n", "d", "tt", "r", "m", "b", "pp", "s", "ss", "", "j", "jj", "ch", "k", "t", "p", "h")

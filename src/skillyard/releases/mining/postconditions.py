@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from skillyard.releases.mining.acts import Act, Look, Ref, Template, written
-from skillyard.releases.mining.addresses import path_glob
+from skillyard.releases.mining.addresses import common_glob, path_glob
 from skillyard.releases.mining.browser_acts import BrowserAct
 from skillyard.releases.mining.expressions import Row, rendered, substituted
 from skillyard.releases.mining.python_acts import PythonAct
@@ -154,13 +154,13 @@ def _last_browser_act(occurrence: Occurrence) -> BrowserAct | None:
 
 
 def _where(times: Times, acts: Sequence[BrowserAct]) -> str:
-    """Where the browser was at the end, as a pattern; empty if it was not the same every time."""
+    """Where the browser was at the end, as a pattern; empty if that was not the same kind of page every time."""
     globs: set[str] = set()
     for time, act in enumerate(acts):
         values = {value for row in times.values.values() if (value := row[time])}
         opened = [look.address for look in _at_end(act, times) if look.verb == "open" and look.address]
         globs.add(path_glob(opened[0] if opened else act.after, values))
-    return unquote(globs.pop()) if len(globs) == 1 else ""
+    return unquote(common_glob(globs))
 
 
 def _texts(times: Times, acts: Sequence[BrowserAct]) -> list[Template]:

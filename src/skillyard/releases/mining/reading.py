@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias, cast
 
 from skillyard.errors import InputError
 from skillyard.releases.mining.acts import Act, Look
+from skillyard.releases.mining.argument_names import name_files
 from skillyard.releases.mining.browser_acts import BrowserAct, Spot
 from skillyard.releases.mining.findings import REPLAY_TAG, LoggedExecution, SessionLog
 from skillyard.releases.mining.python_acts import PythonAct
@@ -100,7 +101,10 @@ def _of_shell(execution: Execution, trace: Mapping[str, Any] | None) -> Event:
     )
     if not execution.success:
         return Failure(what=act.form(()), execution_id=execution.id)
-    return _look("shell", act.text, execution) if act.is_look else act
+    if act.is_look:
+        return _look("shell", act.text, execution)
+    name_files(act)
+    return act
 
 
 def _environment(trace: Mapping[str, Any] | None) -> str:

@@ -7,6 +7,7 @@ from skillyard.releases.mining.detours import leave_out_detours
 from skillyard.releases.mining.entrances import use_one_entrance
 from skillyard.releases.mining.findings import Gap, GapKind, LoggedExecution, MinedSequence, MiningResult, SessionLog
 from skillyard.releases.mining.gaps import failing_gaps, manual_gap
+from skillyard.releases.mining.optional import fill_in_optional
 from skillyard.releases.mining.reading import Failure, read_session
 from skillyard.releases.mining.sending import use_the_button
 from skillyard.releases.mining.tasks import Occurrence, Task, tasks_in
@@ -35,6 +36,7 @@ def mine(sessions: Sequence[SessionLog], *, chosen: bool = False) -> MiningResul
     every = [unit for units in rows for unit in units]
     use_one_entrance(every)
     leave_out_detours(every)
+    fill_in_optional(every)
     tasks = tasks_in(rows, once=lambda unit: chosen or unit.learn)
     found: dict[str, MinedSequence] = {}
     gaps: list[Gap] = []

@@ -1,5 +1,6 @@
 """What was done in a shell: one command line, with its words as values."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,10 +10,13 @@ from skillyard.releases.mining.acts import Act, Ref, Template, written
 from skillyard.releases.mining.shell_reading import Place, ShellReading, read_commands
 from skillyard.releases.payloads import Step, StepType
 from skillyard.releases.placeholders import literal
+from skillyard.sandbox.capture.markers import MARKER
 from skillyard.sandbox.shell_words import Simple, UnreadableError, read_shell
 
 _MANY: Final = 3
 """Values, from which on even one program takes some knowing."""
+_HALF_QUOTED: Final = re.compile(rf"[\"']*({MARKER.pattern})[\"']*")
+"""A secret that begins or ends with a quote, and took some of those with it that it was written in."""
 _QUOTED: Final = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "`": "\\`"})
 
 
@@ -27,6 +31,10 @@ class ShellAct(Act):
     def __post_init__(self) -> None:
         try:
             self.commands = read_shell(self.text)
+        except UnreadableError:
+            self.text = _HALF_QUOTED.sub(r"'\1'", self.text)
+        try:
+            self.commands = self.commands or read_shell(self.text)
             self.reading = read_commands(self.text, self.commands)
         except UnreadableError:  # nobody could say what is a value in it
             self.reading = ShellReading(form=self.text.split())

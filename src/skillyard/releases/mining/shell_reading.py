@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
 
 from skillyard.releases.mining import shell_tools as tools
 from skillyard.releases.mining.acts import Context, Slot
@@ -67,6 +67,14 @@ def read_commands(text: str, commands: Sequence[Simple]) -> ShellReading:
     return reading
 
 
+class _Group(NamedTuple):
+    """One argument, or an option with its value: where it begins in the form, and among the slots."""
+
+    form: int
+    slot: int
+    option: str = ""
+
+
 class _Command:
     def __init__(self, text: str, simple: Simple, reading: ShellReading) -> None:
         self._text = text
@@ -78,13 +86,18 @@ class _Command:
         self._last: int | None = None
         """The slot of the last argument."""
         self._option = ""
+        self._groups: list[_Group] = []
+        """The arguments, an option with its value as one."""
 
     def read(self) -> None:
         words = iter(self._simple.words)
         for word in words:
             if not self._said and self._starts(word):
                 continue
+            if not self._option or _is_flag(word):
+                self._groups.append(_Group(len(self._reading.form), len(self._reading.slots)))
             self._argument(word)
+        self._order_options()
         if self._said:
             self._reading.programs.append(tuple(self._said))
         if self._program in tools.WRITING and self._last is not None:
@@ -114,9 +127,12 @@ class _Command:
 
     def _argument(self, word: Word) -> None:
         option, self._option = self._option, ""
-        if word.expands or self._program in tools.KEYWORDS:
+        if self._program in tools.KEYWORDS or (word.expands and word.text.startswith("-")):
             self._form(word.text)
-        elif word.text.startswith("-") and len(word.text) > 1:
+        elif word.expands:
+            self._positional += not option
+            self._beside(word, _option_label(option) if option else self._label())
+        elif _is_flag(word):
             self._flag(word)
         elif option in tools.PROGRAM_FLAGS and tools.INTERPRETING.fullmatch(self._program):
             self._positional += 1
@@ -129,8 +145,29 @@ class _Command:
             self._note_written(option)
         else:
             self._positional += 1
+            before = len(self._reading.slots)
             self._value(word, 0, self._label(), program=self._is_program())
             self._last = len(self._reading.slots) - 1
+            if self._last == before:
+                script = self._said[1] if tools.INTERPRETING.fullmatch(self._program) and self._said[1:] else ""
+                program = (script or self._program).rpartition("/")[2]
+                slot = replace(self._reading.slots[before], program=program, argument=self._positional)
+                self._reading.slots[before] = slot
+
+    def _beside(self, word: Word, label: str) -> None:
+        """Take a word into which the shell puts something: what stands beside that are values."""
+        forms: list[str] = []
+        at = 0
+        for start, end in (*word.expansions, (len(word.text), len(word.text))):
+            value = word.text[at:start]
+            first, last = word.span(at, start)
+            if any(map(str.isalnum, value)) and last - first == len(value):  # no quotes stand within it
+                slot = Slot(value=value, context=Context.WORD, label=label or "text")
+                self._add(slot, Place(start=first, end=last, word=word, first=at))
+                value = "?"
+            forms += [value, word.text[start:end]]
+            at = end
+        self._form("".join(forms))
 
     def _code(self, word: Word) -> None:
         """Take a word as a program in another language."""
@@ -145,18 +182,38 @@ class _Command:
 
     def _flag(self, word: Word) -> None:
         name, equals, _ = word.text.partition("=")
+        self._form(name)  # the same, whether its value follows a blank or "="
+        if not equals:
+            self._option = name if self._takes_value(name) else ""
+        if name.startswith("--") or self._option:
+            self._groups[-1] = self._groups[-1]._replace(option=name)
         if equals:
-            self._form(f"{name}=")
             self._value(word, len(name) + 1, _option_label(name))
             self._note_written(name)
-        else:
-            self._form(name)
-            self._option = name if self._takes_value(name) else ""
+
+    def _order_options(self) -> None:
+        """Have options be in one order, behind all other arguments, in whatever they were written."""
+        if self._program in tools.IN_ORDER or not any(group.option for group in self._groups):
+            return
+        form, slots, places = self._reading.form, self._reading.slots, self._reading.places
+        ends = [*self._groups[1:], _Group(len(form), len(slots))]
+        rows = sorted(zip(self._groups, ends, strict=True), key=lambda row: (bool(row[0].option), row[0].option))
+        first = self._groups[0]
+        order = [index for group, end in rows for index in range(group.slot, end.slot)]
+        form[first.form :] = [word for group, end in rows for word in form[group.form : end.form]]
+        slots[first.slot :] = [slots[index] for index in order]
+        places[first.slot :] = [places[index] for index in order]
+        moved = {old: first.slot + new for new, old in enumerate(order)}
+        for indices in (self._reading.writes, self._reading.reads, self._reading.appends):
+            indices[:] = [moved.get(index, index) for index in indices]
+        self._last = moved.get(self._last, self._last) if self._last is not None else None
 
     def _takes_value(self, option: str) -> bool:
         """Whether what follows an option may be its value; after a short one it is mostly an argument of its own."""
-        if option == "-o" and self._program in tools.NOT_FOR_OUTPUT:
+        if option[1:] and option[1:] in tools.PLAIN.get(self._program, ""):
             return False
+        if tools.INTERPRETING.fullmatch(self._program) and len(self._said) == 1:
+            return option in tools.PROGRAM_FLAGS or option == tools.MODULES
         return option.startswith("--") or option in tools.OPTIONS or option in tools.PROGRAM_FLAGS
 
     def _is_subcommand(self, word: Word, option: str) -> bool:
@@ -183,10 +240,13 @@ class _Command:
 
     def _redirect(self, redirect: Redirect) -> None:
         word = redirect.target
-        if word.expands or word.text.isdigit() or word.text.startswith("/dev/"):
+        if word.text.isdigit() or word.text.startswith("/dev/"):
             self._form(f"{redirect.operator}{word.text}")
             return
         self._form(redirect.operator)
+        if word.expands:
+            self._beside(word, "file")
+            return
         writes = ">" in redirect.operator
         before = len(self._reading.slots)
         self._value(word, 0, "text" if redirect.operator.endswith("<<<") else "output file" if writes else "input file")
@@ -302,6 +362,10 @@ def _of_address(text: str) -> Iterator[tuple[int, int, Slot]]:
             slot = Slot(value=part.text, context=Context.ADDRESS, label=part.slot.label)
             yield at, at + len(part.text), slot
         at += len(part.text)
+
+
+def _is_flag(word: Word) -> bool:
+    return word.text.startswith("-") and len(word.text) > 1 and not word.expands
 
 
 def _option_label(option: str) -> str:

@@ -167,10 +167,49 @@ OPTIONS: Final[Mapping[str, str]] = {
     "-C": "folder",
 }
 """What follows a short option, where most programs mean the same."""
-NOT_FOR_OUTPUT: Final = frozenset(
-    {"unzip", "grep", "egrep", "rg", "ps", "ssh", "scp", "mount", "find", "set", "tar", "awk"}
-)
-"""Programs that mean something else by `-o`."""
+PLAIN: Final[Mapping[str, str]] = {
+    "awk": "o",
+    "base64": "di",
+    "cat": "neE",
+    "cp": "finuHdc",
+    "curl": "fiOn",
+    "cut": "n",
+    "diff": "uidCcEe",
+    "echo": "neE",
+    "egrep": "nioHcE",
+    "find": "o",
+    "grep": "nioHcE",
+    "gunzip": "fnc",
+    "gzip": "fnc",
+    "jq": "nCce",
+    "ln": "finF",
+    "ls": "cdfiuomnHFC",
+    "mount": "no",
+    "mv": "finu",
+    "ps": "uofFe",
+    "rg": "nioFuHc",
+    "rm": "fid",
+    "rsync": "nudimHCOcE",
+    "scp": "oCO",
+    "sed": "niE",
+    "set": "oufmnCeE",
+    "sort": "nudifmCc",
+    "ssh": "oCnf",
+    "tail": "fF",
+    "tar": "odmOc",
+    "tee": "i",
+    "uniq": "udic",
+    "unzip": "nouC",
+    "wc": "mc",
+    "xz": "fce",
+    "zip": "mufFdce",
+    "zstd": "fdc",
+}
+"""Programs to which some of these short options are plain switches: no value follows them."""
 WRITING_OPTIONS: Final = frozenset({"output", "out", "outfile", "output-file", "dest", "destination", "target"})
+IN_ORDER: Final = frozenset(
+    {"find", "ffmpeg", "convert", "magick", "test", "[", "expr", "docker", "podman", "ssh", "xargs"}
+)
+"""Programs to which it matters in which order they are given their options."""
 MODULES: Final = "-m"
 PROGRAM_FLAGS: Final = frozenset({"-c", "-e", "-E", "--eval"})

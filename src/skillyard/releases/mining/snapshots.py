@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 _LINE: Final = re.compile(r" *- ([^\s:\"\[]+)(?: (\"(?:[^\"\\]|\\.)*\"))?((?: \[[^\]]*\])*)(?::(?: (.*))?)?")
 _REF: Final = re.compile(r"\[ref=(e\d+)\]")
 _FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "slider", "listbox"})
 """What they hold was typed: it proves nothing."""
+_CELLS: Final = frozenset({"cell", "gridcell", "rowheader", "columnheader"})
 _QUIET: Final = frozenset({"button", "link", "tab", "menuitem", "option", "checkbox", "radio", "switch"})
 """What they say is on offer: it tells little of what happened."""
 
@@ -33,6 +34,26 @@ def texts_in(snapshot: str) -> Iterator[str]:
 def named_in(snapshot: str) -> Iterator[tuple[str, str]]:
     """The elements to act on that a page showed: their roles and names."""
     return ((role, name) for role, name, _, _ in _lines(snapshot) if name and role in _QUIET | _FIELDS)
+
+
+class TableRow(NamedTuple):
+    """A row of a table, cell by cell; an empty text for a cell that says nothing itself."""
+
+    cells: tuple[str, ...]
+    is_head: bool
+
+
+def table_rows_in(snapshot: str) -> list[TableRow]:
+    """The rows of the tables that a page showed."""
+    rows: list[list[tuple[str, str]]] = []
+    for role, name, _, value in _lines(snapshot):
+        if role == "row":
+            rows.append([])
+        elif role in _CELLS and rows:
+            rows[-1].append((role, name or value))
+    return [
+        TableRow(tuple(text for _, text in row), is_head=all(role == "columnheader" for role, _ in row)) for row in rows
+    ]
 
 
 def headings_in(snapshot: str) -> Iterator[str]:

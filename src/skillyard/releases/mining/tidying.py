@@ -6,6 +6,7 @@ from typing import Final
 
 from skillyard.releases.mining.acts import Act
 from skillyard.releases.mining.browser_acts import ENTERING, BrowserAct
+from skillyard.releases.mining.labels import label_key
 
 _WRITTEN: Final = frozenset({"textbox", "searchbox", "spinbutton"})
 """Elements that are clicked only to write into them."""
@@ -68,11 +69,20 @@ def _without_retries(acts: Sequence[Act]) -> list[Act]:
         before, after = _entries(kept, first), _entries(kept, second)
         if not after or not _same_place(kept[first], kept[second]) or second - first - 1 != len(after):
             continue
+        if _said(kept[first], before) & _said(kept[second], after):
+            continue  # each was taken: the page said the same of what was entered
         places, again = {act.same_place for act in before}, {act.same_place for act in after}
         signs_in = any(act.enters_secret for act in after) and any(act.enters_secret for act in before)
         if again < places or (signs_in and again <= places):
             dropped.add(first)
     return [act for index, act in enumerate(kept) if index not in dropped]
+
+
+def _said(act: Act, entered: Sequence[BrowserAct]) -> set[str]:
+    """What a page said of what was entered, whatever that was."""
+    typed = [value for one in entered for value in one.values]
+    said = [label_key(text, typed) for text in act.shown] if isinstance(act, BrowserAct) else []
+    return {text for text in said if "?" in text and text != "?"}
 
 
 def _sends(act: Act) -> bool:

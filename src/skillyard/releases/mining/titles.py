@@ -1,5 +1,6 @@
 """What a task is called, and what is said of it."""
 
+import builtins
 import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
@@ -19,6 +20,8 @@ _BARE: Final = frozenset(
     "save submit send ok okay add create next finish confirm continue done apply register search go update book".split()  # noqa: SIM905 -- a list of words
 )
 """What buttons everywhere say: of what, the page says."""
+_GOING_ON: Final = frozenset({"next", "continue", "proceed"})
+"""What leads from one part of a form to the next."""
 _AGREEING: Final = frozenset({"confirm", "ok", "okay", "yes", "done", "continue", "finish"})
 _MAKING: Final = re.compile(r"^(?:new|create|add|make|edit) (?:an? |the )?")
 _SITE: Final = re.compile(r"\s+[-–—|·:]\s+.*$")  # noqa: RUF001 -- dashes as titles have them
@@ -26,9 +29,19 @@ _DIGITS: Final = re.compile(r"\d")
 _SHORT: Final = 5
 """Words of a label that still is a name for something."""
 _QUIET_CALLS: Final = frozenset(
-    {"open", "Path", "read", "write", "close", "join", "append", "format", "items", "get", "range"}
+    (
+        *dir(builtins),
+        *("Path", "read", "write", "close", "join", "append", "format", "items", "get"),
+        *("reader", "writer", "DictReader", "DictWriter", "writeheader", "writerow", "writerows", "readlines"),
+        *("load", "loads", "dump", "dumps", "read_text", "write_text", "read_bytes", "write_bytes", "mkdir"),
+        *("split", "splitlines", "strip", "replace", "lower", "upper", "values", "keys", "update", "extend", "add"),
+    )
 )
+"""Reading, writing and taking apart: of that there is some in any code."""
+_OPENING: Final = frozenset({"combobox", "listbox", "option", "textbox", "searchbox", "spinbutton"})
 _FETCHING: Final = frozenset({"curl", "wget", "http", "https"})
+_WRITING: Final = "write "
+"""Files that are written are mostly for what is done then."""
 _MOST: Final = 6
 _MOST_DEEDS: Final = 2
 _MOST_SUMMARY: Final = 500
@@ -72,7 +85,7 @@ def _phrases(acts: Sequence[Act], values: Collection[str]) -> Iterator[str]:
     programs = list(
         dict.fromkeys(phrase for act in acts if isinstance(act, ShellAct) for phrase in _of_shell(act, values))
     )
-    yield from programs[:2]
+    yield from ([phrase for phrase in programs if not phrase.startswith(_WRITING)] or programs)[:2]
     calls = list(dict.fromkeys(call for act in acts if isinstance(act, PythonAct) for call in _of_python(act, values)))
     yield from calls[:2] if not programs else ()
 
@@ -82,7 +95,7 @@ def _of_browser(acts: Sequence[BrowserAct], values: Collection[str]) -> Iterator
     if end:
         yield "log in"
     rest = acts[end:]
-    sent = [act for act in rest if act.verb in {"click", "dblclick", "press"} and not act.is_entry]
+    sent = [act for act in rest if act.verb in {"click", "dblclick", "press"} and not _only_opens(act)]
     named = [act for act in sent if _label(act, values)]
     if not named:
         if sent:
@@ -94,7 +107,8 @@ def _of_browser(acts: Sequence[BrowserAct], values: Collection[str]) -> Iterator
 
 def _telling(acts: Sequence[BrowserAct], named: Sequence[BrowserAct]) -> list[BrowserAct]:
     """The acts that say what is done: those that send a form, and the last one; of many the last two."""
-    sending = [act for before, act in pairwise(acts) if before.is_entry and act in named]
+    every = [act for before, act in pairwise(acts) if before.is_entry and act in named]
+    sending = [act for act in every if plain_words(_label(act, ())) not in _GOING_ON] or every
     if sending and plain_words(_label(named[-1], ())) in _AGREEING:
         return sending[-_MOST_DEEDS:]  # it only says yes to what was sent
     return list(dict.fromkeys([*sending, named[-1]]))[-_MOST_DEEDS:]
@@ -132,6 +146,20 @@ def _thing(acts: Sequence[BrowserAct], last: BrowserAct, values: Collection[str]
     return ""
 
 
+def opened_for(acts: Sequence[Act], act: Act) -> str:
+    """What an option of a list is for: what the element is called that was clicked so that it was offered."""
+    if not isinstance(act, BrowserAct) or act.verb != "click" or act.spot is None or act.spot.role != "option":
+        return ""
+    before = next((one for one in reversed(acts[: acts.index(act)]) if isinstance(one, BrowserAct)), None)
+    opener = before.spot if before is not None and before.verb == "click" else None
+    return opener.name if opener is not None and opener.role in _OPENING - {"option"} else ""
+
+
+def _only_opens(act: BrowserAct) -> bool:
+    """Whether something is filled in or chosen there: nothing is sent by it."""
+    return act.is_entry or (act.spot is not None and act.spot.role in _OPENING)
+
+
 def listed_on(acts: Sequence[Act], act: Act) -> str:
     """What the things are that a page lists, from which one was chosen: the page's own name, for one of them."""
     before = [one for one in acts[: acts.index(act)] if isinstance(one, BrowserAct)]
@@ -166,7 +194,7 @@ def _of_shell(act: ShellAct, values: Collection[str]) -> Iterator[str]:
         else:
             yield " ".join([name, *others])
     if act.reading.writes and all(name in LOOKING for name, *_ in act.programs):
-        yield f"write {_file(act.slots[act.reading.writes[-1]].value, values)}"
+        yield f"{_WRITING}{_file(act.slots[act.reading.writes[-1]].value, values)}"
 
 
 def _file(path: str, values: Collection[str]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from skillyard.releases.mining.acts import Act, Context, Look
 from skillyard.releases.mining.addresses import address_form, origin_of, same_page
 from skillyard.releases.mining.browser_acts import BrowserAct
+from skillyard.releases.mining.form_parts import parts_of, rounds_in
 from skillyard.releases.mining.loops import Loop, loop_in
 from skillyard.releases.mining.python_acts import PythonAct
 from skillyard.releases.mining.reading import Break, Event, Failure
@@ -207,6 +208,10 @@ class _Units:
         if loop is None or loop.end < len(onward):
             loop = _loop_over_things(onward)
         if loop is None or loop.end < len(onward):
+            rounds = list(_rounds(onward))
+            if rounds:
+                yield from (Unit(acts=[*lead, *one], life=self._life) for one in rounds)
+                return
             onward = without_last_returns(rest, lead)
             loop = loop_in([form for form, _ in ordered(onward)])
         if loop is None:
@@ -235,6 +240,18 @@ class _Units:
                         )
                     )
                 last.looks += act.looks
+
+
+def _rounds(acts: Sequence[BrowserAct]) -> Iterator[list[BrowserAct]]:
+    """Each time that forms were filled in, with what leads to them, where not all fields were filled in each time."""
+    parts = parts_of(acts)
+    found = rounds_in(parts) if parts else None
+    if parts is None or found is None:
+        return
+    ends = [0, *(part.at + 1 for part in parts[:-1])]
+    for time in range(found.times):
+        first = found.start + time * found.length
+        yield [*acts[: ends[found.start]], *acts[ends[first] : ends[first + found.length]]]
 
 
 def _loop_over_things(acts: Sequence[BrowserAct]) -> Loop | None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from skillyard.releases.mining.acts import Context, Ref, Slot, Template
-from skillyard.releases.mining.expressions import Row, core_of, differs, expressed, is_within
+from skillyard.releases.mining.expressions import Row, core_of, differs, expressed, is_within, shared_dates
 from skillyard.releases.mining.naming import variable_name
 from skillyard.releases.mining.value_types import type_of
 from skillyard.releases.payloads import Variable, VariableType
 from skillyard.sandbox.capture.markers import MARKER, has_marker
 
-_ENTERED: Final = frozenset({Context.FIELD, Context.CHOICE})
+ENTERED: Final = frozenset({Context.FIELD, Context.CHOICE})
 _IN_CODE: Final = frozenset({Context.WORD, Context.LITERAL})
 _PROGRAMS: Final = frozenset({"filter", "expression", "program"})
 """Labels of texts in another language: of these only a part differs."""
@@ -22,6 +22,9 @@ _VAGUE: Final = frozenset(
 )
 _UNNAMED: Final = "name"
 """What the differing part of something is called that has no better name."""
+_NOTHING_KNOWN: Final = "value"
+_TELLING_TYPES: Final = frozenset({VariableType.DATE, VariableType.EMAIL, VariableType.URL})
+"""Types that say what something is, where nothing else does."""
 _DIGITS: Final = re.compile(r"\d+")
 _NUMBER: Final = re.compile(r"_\d+$")
 _LONG: Final = 200
@@ -37,6 +40,8 @@ class Column:
 
     slot: Slot
     values: Row
+    is_optional: bool = False
+    """Whether nothing was entered there at some times, and the place was left as it was."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -65,7 +70,9 @@ class Found:
 
     def _description(self) -> str:
         said = self.label[:_LONG] or self.name
-        if self.examples and self.default is None:
+        if self.default == "":
+            said += "; without it, the field is left as it is"
+        if self.examples and not self.default:
             shown = [one if len(one) <= _MOST_SHOWN else f"{one[:_MOST_SHOWN]}…" for one in self.examples[:_SHOWN]]
             said += f" (such as {', '.join(' '.join(one.split()) for one in shown)})"
         if self.derived:
@@ -79,6 +86,14 @@ class Bound:
 
     variables: dict[str, Found]
     templates: list[Template | None]
+
+
+def optional_flag(bound: Bound, label: str, times: int) -> str:
+    """Add a variable for something that is done at some times, and has no value of its own; answers its name."""
+    name = variable_name(label, taken=bound.variables)
+    row: Row = (None,) * times
+    bound.variables[name] = Found(name=name, label=label, values=row, type=VariableType.BOOLEAN, default="false")
+    return name
 
 
 def bind(columns: Sequence[Column], at: int) -> Bound:
@@ -112,6 +127,9 @@ class _Binding:
         for column in self._columns:
             if column.slot.sensitive:
                 self._secrets.typed |= {_key(column.values, index) for index in range(_markers(column.values))}
+        for dates in shared_dates([column.values for column in self._columns if column.slot.context in _IN_CODE]):
+            slot = Slot(value=dates[self._at] or "", context=Context.WORD, label=VariableType.DATE.value)
+            self._add(Column(slot=slot, values=dates), dates, whole=False)
         order = sorted(range(len(self._columns)), key=self._turn)
         for index in order:
             self._templates[index] = self._template(self._columns[index])
@@ -143,16 +161,19 @@ class _Binding:
         """What is called best first, then what is shorter: the longer may hold it."""
         column = self._columns[index]
         longest = max((len(value) for value in column.values if value is not None), default=0)
-        if column.slot.context in _ENTERED:
+        if column.slot.context in ENTERED:
             return (0, longest, index)
         return (1, longest, index) if column.slot.context in _IN_CODE else (2, longest, index)
 
     def _template(self, column: Column) -> Template | None:
         if any(value and (column.slot.sensitive or has_marker(value)) for value in column.values):
             return self._secret(column)
+        if column.is_optional:
+            value = column.values[self._at] or ""
+            return (Ref(self._add(column, column.values, default=""), value),)
         if not differs(column.values):
             return self._constant(column)
-        if column.slot.context in _ENTERED:
+        if column.slot.context in ENTERED:
             return self._entered(column)
         return expressed(column.values, self._known, self._at) or self._other(column)
 
@@ -256,7 +277,7 @@ class _Binding:
         if known is not None:
             return known
         marked = next((name for name in key if name and not name.startswith("#")), "")
-        label = column.slot.label if column.slot.context in _ENTERED or not marked else marked
+        label = column.slot.label if column.slot.context in ENTERED or not marked else marked
         name = variable_name(label, instead=variable_name(marked or "secret"), taken=self._found)
         self._found[name] = Found(name=name, label=label, values=(None,) * len(column.values), secret=True)
         self._secrets.names[key] = name
@@ -265,8 +286,10 @@ class _Binding:
     def _add(self, column: Column, row: Row, *, default: str | None = None, whole: bool = True) -> str:
         slot = column.slot
         given = [value for value in row if value is not None and not has_marker(value)]
-        kind = type_of(given, slot, whole=whole)
-        label = "date" if kind is VariableType.DATE and slot.label == _UNNAMED and not whole else slot.label
+        # The empty text, for leaving something out, is of no other type.
+        kind = VariableType.STRING if default == "" else type_of(given, slot, whole=whole)
+        unnamed = slot.label == _NOTHING_KNOWN or (slot.label == _UNNAMED and not whole)
+        label = kind.value if unnamed and kind in _TELLING_TYPES else slot.label
         name = variable_name(label, taken=self._found)
         values = tuple(None if value is None or has_marker(value) else value for value in row)
         self._found[name] = Found(name=name, label=label, values=values, type=kind, default=default)

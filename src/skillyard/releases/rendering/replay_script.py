@@ -121,26 +121,36 @@ def _check_plain(payload: dict[str, Any], values: dict[str, str]) -> None:
 def _replay(payload: dict[str, Any], values: dict[str, str]) -> int:
     os.environ.update({told["environment"]: values[name] for name, told in payload["variables"].items()})
     context: dict[str, Any] = {"__name__": "__replay__"}
+    secrets = {name for name, told in payload["variables"].items() if told.get("secret")}
+    shown = {name: f"<{name}>" if name in secrets else value for name, value in values.items()}
     try:
-        _check_all(payload.get("preconditions", []), values, Output("", 0), "PRECONDITION_FAIL")
+        _check_all(payload.get("preconditions", []), values, shown, Output("", 0), "PRECONDITION_FAIL")
     except StepError as error:
         return _say(error.verdict, None, error.reason)
     output = Output("", 0)
     for index, step in enumerate(payload["steps"]):
+        if _is_left_out(step.get("when", ""), payload["variables"], values):
+            continue
         try:
             output = _shell(step) if "command" in step["run"] else _python(step, context)
             sys.stderr.write(output.text)
             checks = step.get("postcondition", [])
             if output.code and not any(check["kind"] == "exit_code" for check in checks):
                 raise StepError("STEP_FAIL", f"It ended with the code {output.code}.")
-            _check_all(checks, values, output, "POSTCONDITION_FAIL")
+            _check_all(checks, values, shown, output, "POSTCONDITION_FAIL")
         except StepError as error:
             return _say(error.verdict, index, error.reason)
     try:
-        _check_all(payload.get("postconditions", []), values, output, "POSTCONDITION_FAIL")
+        _check_all(payload.get("postconditions", []), values, shown, output, "POSTCONDITION_FAIL")
     except StepError as error:
         return _say(error.verdict, None, error.reason)
     return _say("PASS", None, "")
+
+
+def _is_left_out(when: str, variables: dict[str, Any], values: dict[str, str]) -> bool:
+    if not when:
+        return False
+    return not values[when] or (variables[when]["type"] == "boolean" and values[when].lower() == "false")
 
 
 def _shell(step: dict[str, Any]) -> Output:
@@ -173,10 +183,12 @@ def _python(step: dict[str, Any], context: dict[str, Any]) -> Output:
     return Output(said.getvalue(), 0)
 
 
-def _check_all(checks: list[dict[str, str]], values: dict[str, str], output: Output, verdict: str) -> None:
+def _check_all(
+    checks: list[dict[str, str]], values: dict[str, str], shown: dict[str, str], output: Output, verdict: str
+) -> None:
     for check in checks:
         if not _holds(check["kind"], check["value"], values, output):
-            raise StepError(verdict, f"This does not hold: {check['kind']} {check['value']!r}.")
+            raise StepError(verdict, f"This does not hold: {check['kind']} {_filled(check['value'], shown)!r}.")
 
 
 def _holds(kind: str, value: str, values: dict[str, str], output: Output) -> bool:

@@ -53,6 +53,7 @@ def _step(number: int, step: Step) -> Iterator[str]:
     text, cut = step.text[:_MAX_TEXT], len(step.text) > _MAX_TEXT
     on = f" ({_element(step)})" if step.element else ""
     where = f" in {code_span(step.cwd)}" if step.cwd else ""
+    where += f", only if {code_span(step.when)} is given" if step.when else ""
     if "\n" in text or len(text) > _MAX_LINE:
         yield f"{number}. **{step.type.value}**{where}:{on}"
         yield ""

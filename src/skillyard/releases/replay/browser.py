@@ -17,6 +17,7 @@ from skillyard.releases.replay.resolution import Found, NotFoundHereError, exact
 from skillyard.releases.replay.roles import ACTING, fits, fitting
 from skillyard.sandbox.browser_steps import BrowserStep
 from skillyard.sandbox.browsing import Drive, StepDone
+from skillyard.sandbox.session import Ending
 
 STEP_SECONDS: Final = 15.0
 LOOK: Final = "get url"
@@ -24,6 +25,8 @@ _LONGEST_PAUSE: Final = 5_000
 """Milliseconds: a pause was for a slow page, which is waited for anyway."""
 _LOOK_AGAIN: Final = 0.1
 _LOOK_SECONDS: Final = 10.0
+_START_SECONDS: Final = 60.0
+"""In which there must be a browser, however busy the machine is."""
 _TARGET_AT: Final = {**dict.fromkeys(ACTING, 0), "wait": 0, "get": 1, "is": 1}
 _HTTP_FAILURE: Final = re.compile(r"\nHTTP ([45][0-9]{2}[^\n]*)$")
 _TRUNCATED: Final = re.compile(r"\n… [0-9,]+ more characters")
@@ -33,6 +36,7 @@ _ATTEMPT: Final = 6.0
 """Seconds for doing something to an element that was just seen."""
 _TYPING: Final = frozenset({"fill", "type"})
 _SCREENSHOT: Final = BrowserStep(verb="screenshot")
+_WHERE: Final = BrowserStep(verb="get", arguments=("url",))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +65,7 @@ class BrowserRow:
         """Whether a secret stands in a field that shows what it holds."""
         self.reports: list[StepReport] = []
 
-    async def take(self, work: BrowserWork, *, others: Collection[tuple[str, str]]) -> StepReport:
+    async def take(self, work: BrowserWork, *, others: Collection[tuple[str, str]]) -> None:
         """Take one step, and assert what must hold after it."""
         began = time.monotonic()
         seconds = self._clock.within(work.source.timeout or STEP_SECONDS)
@@ -82,13 +86,22 @@ class BrowserRow:
         )
         self.reports.append(report)
         if done.exit_code:
-            raise FailedError(Verdict.STEP_FAIL, done.error, step=work.index)
-        await self.hold(work.source.checks, Said(output=done.output), step=work.index, seconds=work.source.timeout)
-        return report
+            waited = f"Waited in vain ({work.source.text}): " if work.step.verb == "wait" else ""
+            is_final = done.ending is Ending.DIED
+            raise FailedError(Verdict.STEP_FAIL, waited + done.error, step=work.index, is_final=is_final)
+        try:
+            await self.hold(work.source.checks, Said(output=done.output), step=work.index, seconds=work.source.timeout)
+        except FailedError as error:
+            self.reports[-1] = replace(report, success=False, error=error.reason)
+            raise
+
+    async def begun(self) -> None:
+        """Wait until there is a browser: how long that takes says nothing about the steps."""
+        await self._drive.look(_WHERE, seconds=self._clock.within(_START_SECONDS))
 
     async def look(self) -> None:
         """See where the browser is, where nothing is to be done but to look."""
-        await self._drive.take(BrowserStep(verb="get", arguments=("url",)), shown=LOOK, seconds=_LOOK_SECONDS)
+        await self._drive.take(_WHERE, shown=LOOK, seconds=_LOOK_SECONDS)
 
     async def hold(
         self,

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_plus, urlsplit
@@ -40,11 +40,20 @@ class Said:
 class Checks:
     """Looks whether conditions hold in one sandbox."""
 
-    def __init__(self, workspace: Workspace, caller: Principal, sandbox_id: str, values: Mapping[str, Scalar]) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        caller: Principal,
+        sandbox_id: str,
+        values: Mapping[str, Scalar],
+        *,
+        secrets: Collection[str] = (),
+    ) -> None:
         self._workspace = workspace
         self._caller = caller
         self._sandbox_id = sandbox_id
         self._values = values
+        self._secrets = secrets
 
     async def failing(
         self, checks: Sequence[Check], said: Said, *, seconds: float, drive: Drive | None = None
@@ -52,7 +61,7 @@ class Checks:
         """What does not hold, in words; None if all does. What may still come is waited for."""
         for check in checks:
             if not await self._comes_true(check, said, seconds, drive):
-                first, _, second = check.value.partition("\n")
+                first, _, second = fill_text(check.value, self._shown).partition("\n")
                 return f"{_SENTENCES[check.kind].format(first, second)}."
         return None
 
@@ -116,6 +125,10 @@ class Checks:
             if any(glob_matches(filled, text) for text in (address, local)):
                 return True
         return False
+
+    def _shown(self, name: str) -> str:
+        """A value as a person may read it."""
+        return f"<{name}>" if name in self._secrets else text_of(self._values[name])
 
     def _filled(self, text: str) -> str:
         return fill_text(text, lambda name: text_of(self._values[name]))

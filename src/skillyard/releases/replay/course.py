@@ -1,7 +1,6 @@
 """The course of one replay: conditions, steps row by row, conditions, verdict."""
 
 import asyncio
-import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Final
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
 from skillyard.redact import Secrets, redact
+from skillyard.releases.mining.findings import REPLAY_TAG
 from skillyard.releases.outcomes import Replay, StepReport, Verdict
 from skillyard.releases.payload_checks import OF_PAGES
 from skillyard.releases.payloads import Check, CheckKind, Payload, StepType
@@ -28,8 +28,6 @@ from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.session import Ending, Outcome, PythonOutcome
 from skillyard.sandbox.workspace import Workspace
 
-TAG: Final = "skill-replay"
-"""On the executions of replays, so that nothing is learned from them."""
 CODE_SECONDS: Final = 60.0
 _GRACE: Final = 5.0
 _FILE_SECONDS: Final = 1.0
@@ -53,6 +51,10 @@ class Course:
     values: Mapping[str, Scalar]
     clock: Clock
     patience: Patience
+    stop_on_error: bool = True
+    """Whether it ends with the first step that fails."""
+    said: executions.Said = field(default_factory=executions.Said)
+    """What is kept with its executions, beside the tag of replays."""
     _reports: list[StepReport] = field(default_factory=list[StepReport])
     _executions: list[str] = field(default_factory=list[str])
     _outputs: list[str] = field(default_factory=list[str])
@@ -62,6 +64,10 @@ class Course:
     """The elements of all steps."""
     _at: int | None = None
     """The step that is being taken."""
+    _failures: list[FailedError] = field(default_factory=list[FailedError])
+    """Steps that failed, although it went on."""
+    _spent: float = 0.0
+    """Seconds of the steps alone: the start of a sandbox and of its browser is none of theirs."""
 
     async def taken(self, works: Sequence[Work]) -> Replay:
         """Take all steps, or as many as can be taken, and say what came of it."""
@@ -69,15 +75,19 @@ class Course:
             async with asyncio.timeout(self.clock.seconds + _GRACE):
                 await self._all(works)
         except FailedError as error:
-            return self._told(error.verdict, error.reason, error.step)
+            self._failures.append(error)
         except TimeoutError:
-            late = self._too_late()
-            return self._told(late.verdict, late.reason, late.step)
+            self._failures.append(self._too_late())
         except SkillyardError as error:
             if not self._reports:
                 raise  # nothing was begun: that says nothing about the skill
-            return self._told(Verdict.STEP_FAIL, f"{error.message} {error.hint}".strip(), self._at)
-        return self._told(Verdict.PASS, "", None)
+            reason = f"{error.message} {error.hint}".strip()
+            self._failures.append(FailedError(Verdict.STEP_FAIL, reason, step=self._at))
+        if not self._failures:
+            return self._told(Verdict.PASS, "", None)
+        first, *more = self._failures
+        also = f" {len(more)} more failed after it." if more else ""
+        return self._told(first.verdict, f"{first.reason}{also}", first.step)
 
     async def _all(self, works: Sequence[Work]) -> None:
         self._require_place()
@@ -85,17 +95,20 @@ class Course:
         await self._hold(before, Said(), verdict=Verdict.PRECONDITION_FAIL)
         after, at_end = _split(self.payload.postconditions)
         self._named = {(work.element.role, work.element.name) for work in _browser_works(works) if work.element}
-        last = max((work.index for work in _browser_works(works)), default=-1)
+        last = max((work.index for work in works if isinstance(work, BrowserWork)), default=-1)
         for browses, row in groupby(works, key=lambda work: isinstance(work, BrowserWork)):
             steps = list(row)
+            self._reports += [_left_out(work) for work in steps if work.left_out]
             if browses:
                 is_end = steps[-1].index == len(works) - 1
                 conditions = (on_page if not self._browsed else (), at_end if is_end else ())
                 await self._browse(list(_browser_works(steps)), *conditions, last=steps[-1].index == last)
             for work in steps:
-                if isinstance(work, CodeWork):
+                if isinstance(work, CodeWork) and not work.left_out:
                     await self._run(work)
         self._at = None
+        if self._failures:
+            return  # whatever else should hold was not to be expected any more
         if at_end and last < 0:
             await self._hold(at_end, Said())  # no page was ever opened that could be so
         elif at_end and last != len(works) - 1:
@@ -121,6 +134,12 @@ class Course:
     def _refuse(self, reason: str) -> None:
         raise FailedError(Verdict.PRECONDITION_FAIL, reason, step=None)
 
+    def _failed(self, error: FailedError) -> None:
+        """Let the replay end with a step that failed, or go on without it."""
+        if self.stop_on_error or error.is_final:
+            raise error
+        self._failures.append(error)
+
     async def _hold(
         self,
         checks: Sequence[Check],
@@ -145,7 +164,10 @@ class Course:
         async def drive(driver: Drive) -> None:
             nonlocal failure
             row = BrowserRow(driver, self._checks, self.clock, self.patience)
+            began = driver.seconds
             try:
+                await row.begun()
+                began = driver.seconds
                 await self._row(row, works, before, after)
             except FailedError as error:
                 failure = error
@@ -154,9 +176,9 @@ class Course:
             finally:
                 self._reports += row.reports
                 self._outputs += [report.output for report in row.reports if report.output]
-            if last or failure:
-                with suppress(TimeoutError):
-                    self._screenshot = await row.screenshot()
+                self._spent += driver.seconds - began
+            if (last or failure) and not self._failures:
+                await self._see(row)
 
         wish = self._wish(self.clock.within(MAX_SECONDS), self._secrets())
         commands = [work.source.text for work in works] or [LOOK]
@@ -179,15 +201,25 @@ class Course:
                 await row.hold(expected, Said(), step=None, verdict=Verdict.PRECONDITION_FAIL)
                 expected = []
             own = {(work.element.role, work.element.name)} if work.element else set[tuple[str, str]]()
-            await row.take(work, others=set(self._named) - own)
+            try:
+                await row.take(work, others=set(self._named) - own)
+            except FailedError as error:
+                self._failed(error)
+                if error is self._failures[0]:
+                    await self._see(row)
         if expected:
             await row.hold(expected, Said(), step=None, verdict=Verdict.PRECONDITION_FAIL)
-        await row.hold(after, Said(), step=None)
+        if not self._failures:
+            await row.hold(after, Said(), step=None)
+
+    async def _see(self, row: BrowserRow) -> None:
+        """Keep what the page looks like now."""
+        with suppress(TimeoutError):
+            self._screenshot = await row.screenshot()
 
     async def _run(self, work: CodeWork) -> None:
         """Run a command or code."""
         self._at = work.index
-        began = time.monotonic()
         wish = self._wish(self.clock.within(work.source.timeout or CODE_SECONDS), work.secrets)
         done: Done[Outcome] | Done[PythonOutcome]
         if work.source.type is StepType.SHELL:
@@ -217,17 +249,26 @@ class Course:
                 output=shortened(done.output),
                 error=shortened(done.error or ""),
                 exit_code=code,
-                milliseconds=round((time.monotonic() - began) * 1000),
+                milliseconds=execution.milliseconds,
             )
         )
+        self._spent += execution.milliseconds / 1000
         if not success:
-            raise FailedError(Verdict.STEP_FAIL, _why(done.error, code), step=work.index)
+            is_final = execution.ending == Ending.DIED
+            why = _why(done.error, code)
+            self._failed(FailedError(Verdict.STEP_FAIL, why, step=work.index, is_final=is_final))
+            return
         said = Said(output="\n".join(part for part in (done.output, done.error) if part), exit_code=code)
-        await self._hold(work.source.checks, said, step=work.index)
+        try:
+            await self._hold(work.source.checks, said, step=work.index)
+        except FailedError as error:
+            self._reports[-1] = replace(self._reports[-1], success=False, error=error.reason)
+            self._failed(error)
 
     @property
     def _checks(self) -> Checks:
-        return Checks(self.workspace, self.caller, self.sandbox.id, self.values)
+        hidden = {name for name, variable in self.payload.variables.items() if variable.secret}
+        return Checks(self.workspace, self.caller, self.sandbox.id, self.values, secrets=hidden)
 
     def _secrets(self) -> dict[str, str]:
         """All secrets of the payload, so that they are kept out of whatever pages say."""
@@ -238,7 +279,8 @@ class Course:
         }
 
     def _wish(self, seconds: float, secrets: Mapping[str, str]) -> Wish:
-        return Wish(seconds=seconds, secrets=secrets, said=executions.Said(tags=TAG))
+        tags = ",".join([*executions.tags_in(self.said.tags), REPLAY_TAG])
+        return Wish(seconds=seconds, secrets=secrets, said=replace(self.said, tags=tags))
 
     def _told(self, verdict: Verdict, reason: str, step: int | None) -> Replay:
         secrets = Secrets(self._secrets().values())
@@ -257,13 +299,13 @@ class Course:
                     error=clean(report.error),
                     recovered=clean(report.recovered),
                 )
-                for report in self._reports
+                for report in sorted(self._reports, key=lambda report: report.index)
             ),
             total_steps=len(self.payload.steps),
             sandbox_id=self.sandbox.id,
             execution_ids=tuple(self._executions),
             screenshot=self._screenshot,
-            milliseconds=round(self.clock.spent * 1000),
+            milliseconds=round(self._spent * 1000),
         )
 
 
@@ -275,7 +317,12 @@ def _split(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
 
 
 def _browser_works(works: Sequence[Work]) -> Iterator[BrowserWork]:
-    return (work for work in works if isinstance(work, BrowserWork))
+    return (work for work in works if isinstance(work, BrowserWork) and not work.left_out)
+
+
+def _left_out(work: Work) -> StepReport:
+    said = f"Left out: there is no value for {work.source.when}."
+    return StepReport(index=work.index, type=work.source.type, text=work.source.text, success=True, output=said)
 
 
 def _why(error: str | None, code: int | None) -> str:

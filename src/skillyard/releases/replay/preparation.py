@@ -25,6 +25,8 @@ class BrowserWork:
     """Whether a secret is typed."""
     refusal: str = ""
     """Why it is not taken at all."""
+    left_out: bool = False
+    """Whether it is not wanted this time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +38,7 @@ class CodeWork:
     text: str
     environment: Mapping[str, str]
     secrets: Mapping[str, str]
+    left_out: bool = False
 
 
 Work: TypeAlias = BrowserWork | CodeWork
@@ -70,6 +73,7 @@ def _code(index: int, step: Step, values: Mapping[str, Scalar], secrets: Collect
         text=text,
         environment={name: value for name, value in environment.items() if name not in hidden.values()},
         secrets={name: value for name, value in environment.items() if name in hidden.values()},
+        left_out=_is_left_out(step, values),
     )
 
 
@@ -91,7 +95,13 @@ def _browser(index: int, step: Step, values: Mapping[str, Scalar], secrets: Coll
         element=_filled(element, values) if element else None,
         secret=bool(used),
         refusal=refusal,
+        left_out=_is_left_out(step, values),
     )
+
+
+def _is_left_out(step: Step, values: Mapping[str, Scalar]) -> bool:
+    value = values[step.when] if step.when else None
+    return value == "" or value is False
 
 
 def _typed_text(step: BrowserStep) -> str | None:

@@ -16,6 +16,7 @@ from skillyard.releases.replay.preparation import prepare
 from skillyard.releases.replay.reports import Clock
 from skillyard.releases.variable_values import checked_values
 from skillyard.sandbox.browsing import Browsing
+from skillyard.sandbox.executions import Said
 from skillyard.sandbox.network import NONE, parse_network
 from skillyard.sandbox.runs import Runs
 from skillyard.sandbox.sandboxes import Sandbox, SandboxSpec
@@ -57,6 +58,8 @@ class Replayer:
         *,
         sandbox_id: str | None = None,
         seconds: float = 120.0,
+        stop_on_error: bool = True,
+        said: Said | None = None,
         isolation: str | Sequence[str] | None = None,
     ) -> Replay:
         """Replay a payload in a sandbox of the caller's, or in a fresh one that is deleted afterwards."""
@@ -85,6 +88,8 @@ class Replayer:
                 values=values,
                 clock=clock,
                 patience=self._patience,
+                stop_on_error=stop_on_error,
+                said=said or Said(),
             )
             return await course.taken(works)
         finally:

@@ -11,11 +11,13 @@ _MAX_TEXT: Final = 4_000
 class FailedError(Exception):
     """The replay ends here."""
 
-    def __init__(self, verdict: Verdict, reason: str, *, step: int | None) -> None:
+    def __init__(self, verdict: Verdict, reason: str, *, step: int | None, is_final: bool = False) -> None:
         super().__init__(reason)
         self.verdict = verdict
         self.reason = reason
         self.step = step
+        self.is_final = is_final
+        """Whether nothing can be done after it, whoever wants to go on."""
 
 
 class Clock:

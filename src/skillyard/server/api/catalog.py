@@ -27,6 +27,7 @@ class CatalogSchema(BaseModel):
     shown: int
     total: int
     naive_characters: int = Field(description="The characters that all of them would take.")
+    forms: dict[str, Form] = Field(description="How each skill in it appears, by its full name, in their order.")
 
     @classmethod
     def of(cls, catalog: PromptCatalog) -> "CatalogSchema":
@@ -39,6 +40,7 @@ class CatalogSchema(BaseModel):
             shown=len(catalog.shown),
             total=catalog.total,
             naive_characters=catalog.naive,
+            forms=dict(catalog.shown),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, File, Form, Query, Response, UploadFile
 from pydantic import BaseModel, Field
 
-from skillyard.identity.principals import Scope
+from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.batches import take_each
 from skillyard.learning.feedback_files import MAX_PROBLEMS, LineProblem, read_feedback_file
 from skillyard.learning.intake import MAX_AT_ONCE, Taken
@@ -77,7 +77,8 @@ async def list_feedback(
     """The newest first, and how much stands where."""
     found, total = await learning.intake.page(caller, stage=stage, limit=limit, offset=cursor)
     counts = await learning.intake.counts(caller)
-    return FeedbackPage.page([FeedbackSchema.of(each) for each in found], total, cursor, counts=counts)
+    shown = await learning.shown.feedback(caller, found)
+    return FeedbackPage.page([FeedbackSchema.of(each) for each in shown], total, cursor, counts=counts)
 
 
 @router.post("/feedback/work", summary="Work on what waits")
@@ -90,7 +91,7 @@ async def work_on_feedback(learning: Learning, caller: Caller) -> Success[Begun]
 async def import_feedback(
     learning: Learning,
     caller: Caller,
-    file: Annotated[UploadFile, File(description="CSV with column names, JSON lines, or a JSON list.")],
+    file: Annotated[UploadFile, File(description="CSV or Excel with column names, JSON lines, or a JSON list.")],
     encoding: Annotated[str | None, Form(max_length=40, description="Where it is no UTF-8 and has no mark.")] = None,
     dry_run: Annotated[bool, Form(description="Only say what is in it.")] = False,
 ) -> Success[ImportedFeedback]:
@@ -130,9 +131,11 @@ async def get_feedback(
     feedback_id: str, learning: Learning, caller: Caller, transcript: WithTranscript = False
 ) -> Success[FeedbackDetail]:
     """One piece of feedback: where it stands, what is learned from it, what that changed and what it cost."""
-    feedback = await learning.intake.get(caller, feedback_id)
-    lessons = [await _detail(learning, each, transcript) for each in await learning.lessons.of(caller, feedback_id)]
-    return Success(data=FeedbackDetail.told(feedback, lessons))
+    (feedback,) = await learning.shown.feedback(caller, [await learning.intake.get(caller, feedback_id)])
+    shown = await learning.shown.of(caller, feedback_id)
+    lessons = [await _detail(learning, caller, each, transcript) for each in shown]
+    said = [dict(each) for each in (await learning.lessons.matching(caller, feedback_id)).entries]
+    return Success(data=FeedbackDetail.told(feedback, lessons, said if transcript else None))
 
 
 @router.post("/feedback/{feedback_id}/retry", summary="Learn from feedback again", responses=errors(409))
@@ -146,24 +149,27 @@ async def get_lesson(
     lesson_id: str, learning: Learning, caller: Caller, transcript: WithTranscript = False
 ) -> Success[LessonDetail]:
     """What one agent is to learn from one piece of feedback."""
-    return Success(data=await _detail(learning, await learning.lessons.get(caller, lesson_id), transcript))
+    return Success(data=await _detail(learning, caller, await learning.shown.get(caller, lesson_id), transcript))
 
 
 @router.get("/lessons/{lesson_id}/transcript", summary="Read what was said while deciding")
 async def get_transcript(lesson_id: str, learning: Learning, caller: Caller) -> Success[list[dict[str, Any]]]:
-    """What the model and its tools said, in order, without secrets."""
-    return Success(data=await _transcript(learning, await learning.lessons.get(caller, lesson_id)))
+    """What the model and its tools said, in order, without secrets; nothing where they told of a skill that you may
+    not see.
+    """
+    return Success(data=await _transcript(learning, caller, await learning.shown.get(caller, lesson_id)))
 
 
 @router.post("/lessons/{lesson_id}/undo", summary="Take a lesson back", responses=errors(409))
 async def undo_lesson(lesson_id: str, learning: Learning, caller: Caller, why: Reason) -> Success[LessonSchema]:
     """Take back all that a lesson changed. What was changed again since is a conflict."""
-    return Success(data=LessonSchema.of(await learning.undo(caller, lesson_id, why=why)))
+    (undone,) = await learning.shown.shown(caller, [await learning.undo(caller, lesson_id, why=why)])
+    return Success(data=LessonSchema.of(undone))
 
 
-async def _detail(learning: LearningRooms, lesson: Lesson, transcript: bool) -> LessonDetail:
-    return LessonDetail.told(lesson, await _transcript(learning, lesson) if transcript else None)
+async def _detail(learning: LearningRooms, caller: Principal, lesson: Lesson, transcript: bool) -> LessonDetail:
+    return LessonDetail.told(lesson, await _transcript(learning, caller, lesson) if transcript else None)
 
 
-async def _transcript(learning: LearningRooms, lesson: Lesson) -> list[dict[str, Any]]:
-    return json.loads(await learning.lessons.transcript(lesson))
+async def _transcript(learning: LearningRooms, caller: Principal, lesson: Lesson) -> list[dict[str, Any]]:
+    return json.loads(await learning.shown.transcript(caller, lesson))

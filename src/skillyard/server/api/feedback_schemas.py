@@ -170,12 +170,21 @@ class LessonDetail(LessonSchema):
         return cls(**cls._values(lesson), transcript=transcript)
 
 
+class MatchingSchema(BaseModel):
+    """Finding out whom feedback is for; each of its lessons begins with that, and counts it."""
+
+    spent: dict[str, Any] = Field(description="Calls of a model, tokens and milliseconds; empty where none was asked.")
+    transcript: list[dict[str, Any]] | None = Field(description="Null unless it was asked for.")
+
+
 class FeedbackDetail(FeedbackSchema):
+    matching: MatchingSchema
     lessons: list[LessonDetail]
 
     @classmethod
-    def told(cls, feedback: Feedback, lessons: Sequence[LessonDetail]) -> Self:
-        return cls(**FeedbackSchema.of(feedback).model_dump(), lessons=list(lessons))
+    def told(cls, feedback: Feedback, lessons: Sequence[LessonDetail], transcript: list[dict[str, Any]] | None) -> Self:
+        matching = MatchingSchema(spent=dict(feedback.spent), transcript=transcript)
+        return cls(**FeedbackSchema.of(feedback).model_dump(), matching=matching, lessons=list(lessons))
 
 
 class RelatedSchema(Told):

@@ -1,5 +1,6 @@
 """Feedback in the hands of a connected agent, which decides and commits without a model of the server's."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Self
 
@@ -8,6 +9,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from skillyard.identity.agents import MAX_ID
 from skillyard.learning.feedback import MAX_AGENTS
+from skillyard.learning.lessons import Lesson
 from skillyard.learning.taking import MAX_SECONDS, MAX_WORKER, Assignment
 from skillyard.server.api.agent_schemas import AgentSchema
 from skillyard.server.api.caller import Caller
@@ -58,11 +60,11 @@ class AssignmentSchema(BaseModel):
     until: datetime
 
     @classmethod
-    def of(cls, taken: Assignment) -> Self:
+    def of(cls, taken: Assignment, lessons: Sequence[Lesson]) -> Self:
         return cls(
             feedback=FeedbackSchema.of(taken.feedback),
             agents=[AgentSchema.of(agent) for agent in taken.agents],
-            lessons=[LessonSchema.of(lesson) for lesson in taken.lessons],
+            lessons=[LessonSchema.of(lesson) for lesson in lessons],
             until=taken.until,
         )
 
@@ -71,14 +73,16 @@ class AssignmentSchema(BaseModel):
 async def take_feedback(body: Take, learning: Learning, caller: Caller) -> Success[AssignmentSchema | None]:
     """Take the oldest piece of feedback that nobody works on; null where there is none."""
     taken = await learning.taking.take_next(caller, body.worker, body.seconds)
-    return Success(data=taken and AssignmentSchema.of(taken))
+    if taken is None:
+        return Success(data=None)
+    return Success(data=AssignmentSchema.of(taken, await learning.shown.shown(caller, taken.lessons)))
 
 
 @router.post("/feedback/{feedback_id}/matches", summary="Say whom feedback is for")
 async def match_feedback(feedback_id: str, body: Matches, learning: Learning, caller: Caller) -> Listed[LessonSchema]:
     """Begin a lesson for each agent that should learn from it; it is said once."""
     lessons = await learning.taking.give(caller, feedback_id, body.matches, worker=body.worker)
-    return Listed(data=[LessonSchema.of(lesson) for lesson in lessons])
+    return Listed(data=[LessonSchema.of(lesson) for lesson in await learning.shown.shown(caller, lessons)])
 
 
 @router.post("/lessons/{lesson_id}/tools/{tool}", summary="Use a tool of a lesson", responses=errors(413))

@@ -87,7 +87,7 @@ async def import_skill(  # noqa: PLR0913, PLR0917 -- one parameter for each part
         raise InputError(
             "A version is only made with publish=true.", hint="Send publish=true.", details={"field": "version"}
         )
-    draft = await _draft_in(file)
+    draft = await draft_in(await file.read(MAX_ARCHIVE_BYTES + 1), file.filename or "")
     present = await _present_visibility(yard, caller, draft.name, namespace) if is_public else None
     shown = wanted(is_public, visibility, present)
     if publish:
@@ -156,11 +156,11 @@ async def export_skill(
     return download(packed, f"{folder}{ending}.skill", "application/zip", headers)
 
 
-async def _draft_in(file: UploadFile) -> Draft:
-    data = await file.read(MAX_ARCHIVE_BYTES + 1)
+async def draft_in(data: bytes, filename: str) -> Draft:
+    """The skill that an archive holds; one that is hostile, damaged or no skill is refused with all findings."""
 
     def draft() -> Draft:
-        read = read_archive(data, filename=file.filename or "")
+        read = read_archive(data, filename=filename)
         return draft_of(read.require(), folder=read.folder or None, found=read.findings)
 
     return await asyncio.to_thread(draft)

@@ -41,6 +41,7 @@ _KEPT: Final[dict[str, Any]] = {
     "digest": f"sha256:{SHA256}",
     "latest": "1.2.0",
     "findings": [],
+    "locked": False,
     "created_at": "2026-01-31T09:00:00Z",
     "updated_at": "2026-01-31T09:30:00Z",
 }
@@ -180,6 +181,7 @@ class SkillSchema(SkillSummarySchema):
     allowed_tools: list[str]
     requires: str = Field(description="The skills it needs, such as `other-skill >=1.2`.")
     findings: list[FindingBody] = Field(description="What reading and scanning it found.")
+    locked: bool = Field(description="Whether what is learned from feedback is only proposed for it.")
 
 
 class Deleted(BaseModel):

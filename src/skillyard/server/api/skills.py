@@ -135,6 +135,22 @@ async def delete_skill(skill_id: str, yard: TheYard, caller: Caller, why: Reason
     return Success(data=Deleted(id=skill_id))
 
 
+@router.put("/skills/{skill_id}/lock", summary="Lock a skill against learning")
+async def lock_skill(
+    skill_id: str, yard: TheYard, caller: Caller, why: Reason, response: Response
+) -> Success[SkillSchema]:
+    """Hold a skill: what is learned from feedback is only proposed for it, and waits for someone's word."""
+    return _answer(await yard.registry.workbench.lock(caller, skill_id, locked=True, why=why), response)
+
+
+@router.delete("/skills/{skill_id}/lock", summary="Unlock a skill")
+async def unlock_skill(
+    skill_id: str, yard: TheYard, caller: Caller, why: Reason, response: Response
+) -> Success[SkillSchema]:
+    """Let what is learned change a skill again, as far as the settings have it."""
+    return _answer(await yard.registry.workbench.lock(caller, skill_id, locked=False, why=why), response)
+
+
 @router.get("/skills/{skill_id}/format", summary="Read a skill as text")
 async def format_skill(
     skill_id: str,

@@ -55,12 +55,16 @@ def safe_next(wanted: str) -> str:
     return wanted
 
 
+def wants_page(scope: Scope) -> bool:
+    """Whether it is a person in front of a browser who asks, not a program."""
+    if scope["type"] != "http" or scope["path"].startswith(_MACHINES) or scope["path"].endswith(".json"):
+        return False
+    return b"text/html" in (header(scope, b"accept") or b"").lower()
+
+
 def page_to_sign_in(scope: Scope) -> str | None:
     """The sign-in page that leads back here, if it is a person who looks for a page."""
-    accept = header(scope, b"accept") or b""
-    if scope["type"] != "http" or scope["method"] not in {"GET", "HEAD"} or b"text/html" not in accept.lower():
-        return None
-    if scope["path"].startswith(_MACHINES) or header(scope, b"authorization") is not None:
+    if not wants_page(scope) or scope["method"] not in {"GET", "HEAD"} or header(scope, b"authorization") is not None:
         return None
     path = (scope.get("raw_path") or quote(scope["path"]).encode()).decode("latin-1")
     query = scope["query_string"].decode("latin-1")

@@ -48,8 +48,8 @@ TheDesk = Annotated[Desk, Depends(_desk)]
 async def show(request: Request, desk: TheDesk, next: str = "") -> HTMLResponse:  # noqa: A002 -- the name in the URL
     principal = await desk.signed_in(session_secret(request.scope))
     if principal is not None:
-        return signed_in_page(name=principal.name, then=safe_next(next))
-    return sign_in_page(then=safe_next(next), issuer_name=desk.issuer_name)
+        return signed_in_page(request, name=principal.name, then=safe_next(next))
+    return sign_in_page(request, then=safe_next(next), issuer_name=desk.issuer_name)
 
 
 @router.post(SIGN_IN)
@@ -61,7 +61,7 @@ async def sign_in(request: Request, desk: TheDesk) -> Response:
         form = await _form(request)
         begun = await desk.by_token(form.get("token", ""), why=_why(request))
     except SkillyardError as error:
-        return sign_in_page(then=safe_next(form.get("next", "")), issuer_name=desk.issuer_name, problem=error)
+        return sign_in_page(request, then=safe_next(form.get("next", "")), issuer_name=desk.issuer_name, problem=error)
     secure = base_url(request.scope).startswith("https://")
     return await _enter(request, desk, begun, then=form.get("next", ""), secure=secure)
 
@@ -74,9 +74,9 @@ async def leave_for_provider(request: Request, desk: TheDesk) -> Response:
         desk.count_attempt(request.scope)
         form = await _form(request)
         flow = Flow.begin(base_url=base_url(request.scope), then=safe_next(form.get("next", "")))
-        page = onward_page(await desk.leave_for_provider(flow), issuer_name=desk.issuer_name or "")
+        page = onward_page(request, await desk.leave_for_provider(flow), issuer_name=desk.issuer_name or "")
     except SkillyardError as error:
-        return sign_in_page(then=safe_next(form.get("next", "")), issuer_name=desk.issuer_name, problem=error)
+        return sign_in_page(request, then=safe_next(form.get("next", "")), issuer_name=desk.issuer_name, problem=error)
     set_flow(page, flow.write(), secure=flow.secure)
     return page
 
@@ -91,7 +91,7 @@ async def come_back(request: Request, desk: TheDesk) -> Response:
         begun = await desk.by_provider(flow, dict(request.query_params), why=_why(request))
         answer = await _enter(request, desk, begun, then=then, secure=flow is not None and flow.secure)
     except SkillyardError as error:
-        answer = sign_in_page(then=safe_next(then), issuer_name=desk.issuer_name, problem=error)
+        answer = sign_in_page(request, then=safe_next(then), issuer_name=desk.issuer_name, problem=error)
     # Whatever came of it, the flow is over.
     forget_flow(answer)
     return answer

@@ -32,7 +32,9 @@ class SkillRunRequest(_Given):
 
 class BrowserSkillRunRequest(_Given):
     timeout: int = Field(default=60, ge=1, le=600)
-    stop_on_error: bool = Field(default=True, description="A replay always ends with the first step that fails.")
+    stop_on_error: bool = Field(
+        default=True, description="Whether it ends with the first step that fails; a step that failed fails the whole."
+    )
     include_trace: bool = False
     description: Note | None = None
     tags: Note | None = None
@@ -68,7 +70,9 @@ class SkillRunResponse(BaseModel):
     number: int | None
     sandbox_id: str | None
     execution_ids: list[str]
-    verdict: str = Field(description="`PASS`, `STEP_FAIL`, `POSTCONDITION_FAIL` or `PRECONDITION_FAIL`.")
+    verdict: str = Field(
+        description="`PASS`, `STEP_FAIL`, `POSTCONDITION_FAIL` or `PRECONDITION_FAIL`; `TASK_FAIL` if an agent said so."
+    )
     step: int | None = Field(description="The index of the step that it ended at.")
     reason: str
     steps: list[StepReportResponse]
@@ -77,6 +81,8 @@ class SkillRunResponse(BaseModel):
     screenshot: str | None = Field(description="Whether there is one: GET …/screenshot.")
     milliseconds: int
     created_at: datetime
+    origin: str = Field(description="`replay`, or `told` by an agent that used the skill.")
+    session: str | None = Field(description="The agent's session, of one that was told.")
 
     @classmethod
     def of(cls, run: SkillRun) -> Self:

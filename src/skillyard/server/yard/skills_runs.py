@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from skillyard.releases.store import MAX_PAGE
+from skillyard.sandbox.executions import Said
 from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Caller, Rooms, failures
 from skillyard.server.yard.skills_caller import Learned
@@ -65,7 +66,14 @@ async def run_browser_skill(
 ) -> BrowserSkillRunResponse:
     """Replay the release of it that this sandbox is given."""
     ran = await learned.runs.run(
-        caller, skill_key, body.variables, secrets=body.secrets, sandbox_id=sandbox_id, seconds=body.timeout
+        caller,
+        skill_key,
+        body.variables,
+        secrets=body.secrets,
+        sandbox_id=sandbox_id,
+        seconds=body.timeout,
+        stop_on_error=body.stop_on_error,
+        said=Said(description=body.description, tags=body.tags),
     )
     trace_ref = None
     if body.include_trace and ran.replay.execution_ids:

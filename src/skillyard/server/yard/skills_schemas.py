@@ -186,6 +186,7 @@ class SkillReleaseResponse(_Told):
     digest: str | None
     state: str = Field(description="`active`, `superseded`, `rolled_back`, `retired` or `killed`.")
     external: bool = Field(description="Whether only a verdict from elsewhere speaks for it.")
+    skill_id: str | None = Field(description="The skill of the registry that it is a version of, if it is one.")
     ended_at: datetime | None
     end_reason: str | None
 

@@ -90,6 +90,7 @@ class ReleaseDesk:
                 screenshot=None,
                 milliseconds=milliseconds,
                 created_at=self.now,
+                origin=more.get("origin", "replay"),
             )
             rows.append(columns_of(run))
         await self._insert(SkillRunRow, rows)

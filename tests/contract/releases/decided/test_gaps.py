@@ -1,5 +1,6 @@
 """What a person lacks a skill for."""
 
+import asyncio
 import hashlib
 
 import pytest
@@ -9,7 +10,7 @@ from skillyard.releases.gaps import Gaps, gaps_document
 from skillyard.releases.mining.findings import Gap, GapKind, MinedSequence, MiningResult
 from skillyard.releases.payloads import Payload, PayloadKind, Step, StepType
 from skillyard.sandbox.execution_log import ExecutionLog
-from skillyard.sandbox.executions import ExecType, Run
+from skillyard.sandbox.executions import ExecType, Run, Said
 from skillyard.sandbox.sandboxes import SandboxSpec
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,7 @@ class Doing:
         self._sandbox = sandbox
         self._desk = desk
         self._log = ExecutionLog(desk.database, desk.yard.blobs, clock=desk.clock)
+        self._gaps = Gaps(desk.database, desk.yard.blobs, clock=desk.clock)
 
     async def do(self, code, times=1, *, success=True):
         ids = []
@@ -66,8 +68,10 @@ class Doing:
         return ids
 
     async def gaps(self, caller=None):
-        room = Gaps(self._desk.database, self._desk.yard.blobs, clock=self._desk.clock)
-        return gaps_document(await room.all(caller or self._desk.owner))["items"]
+        return gaps_document(await self._gaps.all(caller or self._desk.owner))["items"]
+
+    async def describe(self, execution_id, text):
+        await self._log.annotate(self._sandbox.id, execution_id, Said(description=text))
 
 
 @pytest.fixture
@@ -98,6 +102,21 @@ async def test_what_is_done_or_fails_again_and_again_is_listed_the_most_frequent
             "candidate_id": None,
         },
     ]
+
+
+async def test_the_same_executions_are_looked_through_once_however_often_and_by_how_many_is_asked(
+    desk, doing, monkeypatch
+):
+    looks = []
+    monkeypatch.setattr(gaps_module, "mine", lambda sessions: looks.append(1) or by_command(sessions))
+    first, _ = await doing.do("make report", 2)
+    answers = await asyncio.gather(doing.gaps(), doing.gaps(), doing.gaps())
+    assert (len(looks), answers[0]) == (1, answers[1])
+    await doing.do("make report")
+    assert ((await doing.gaps())[0]["count"], len(looks)) == (3, 2)
+    await doing.describe(first, "The weekly report")
+    await doing.gaps()
+    assert len(looks) == 3
 
 
 async def test_what_has_a_skill_in_use_is_no_gap(desk, doing):

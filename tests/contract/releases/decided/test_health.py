@@ -144,6 +144,34 @@ async def test_a_good_canary_is_to_be_promoted_when_its_time_is_over(desk, healt
     assert (told["decision"], told["window_complete"]) == ("promote", True)
 
 
+async def test_what_agents_tell_promotes_nothing_by_itself(desk, health):
+    await desk.runs(await desk.release("stable"), 100)
+    canary = await desk.release("canary")
+    await desk.runs(canary, 200, origin="told", milliseconds=0)
+    desk.pass_by(hours=25)
+    told = await health(canary)
+    assert (told["samples"], told["told"], told["success_rate"], told["p95_duration"]) == (200, 200, 1.0, 0)
+    assert told["decision"] == "wait"
+    assert told["reason"].startswith("200 of its runs are what agents told, which promotes nothing by itself.")
+    await desk.runs(canary, 100)
+    assert (await health(canary))["decision"] == "promote"
+
+
+async def test_what_agents_tell_may_take_a_release_back(desk, health):
+    await desk.runs(await desk.release("stable"), 100)
+    canary = await desk.release("canary")
+    await desk.runs(canary, 80, 60, verdict=Verdict.TASK_FAIL, origin="told", milliseconds=0)
+    assert (await health(canary))["decision"] == "rollback"
+
+
+async def test_what_agents_tell_has_no_duration(desk, health):
+    await desk.runs(await desk.release("stable"), 100, origin="told", milliseconds=0)
+    canary = await desk.release("canary")
+    await desk.runs(canary, 100, milliseconds=90_000)
+    told = await health(canary)
+    assert (told["decision"], told["p95_duration"]) == ("wait", 90_000)
+
+
 async def test_a_slow_canary_is_to_be_taken_back(desk, health):
     await desk.runs(await desk.release("stable"), 100, milliseconds=1000)
     canary = await desk.release("canary")

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 from skillyard.learning.skills.command_runs import Result
@@ -58,12 +60,35 @@ def test_a_check_that_held_must_hold_and_one_that_always_holds_shows_nothing():
     assert "shows nothing" in compared(checks, [good, bad], [bad, good], [good, good]).warnings[0]
 
 
-def test_a_change_is_held_to_the_evals_that_were_there_before():
-    def with_evals(text):
-        return Bundle([BundleFile("SKILL.md", b""), BundleFile("evals/evals.json", text)])
+def with_evals(text):
+    return Bundle([BundleFile("SKILL.md", b""), BundleFile("evals/evals.json", text)])
 
+
+def test_a_change_is_held_to_the_evals_that_were_there_before():
     old = with_evals(b'{"evals": [{"id": 1, "checks": [{"run": "true"}]}, {"id": 2, "assertions": ["x"]}]}')
     assert evals_of(with_evals(b'{"evals": []}'), old) == evals_of(old, None)
-    assert (len(evals_of(old, None).checks), evals_of(old, None).unchecked) == (1, 1)
-    assert evals_of(with_evals(b"not json"), None).unchecked == 1
+    assert (len(evals_of(old, None).checks), len(evals_of(old, None).words)) == (1, 1)
+    assert "cannot be read" in evals_of(with_evals(b"not json"), None).ask
     assert evals_of(Bundle([BundleFile("SKILL.md", b"")]), None) is None
+
+
+def test_what_evals_say_in_words_is_told_to_a_person():
+    cases = [
+        {"prompt": "Pay back.", "assertions": ["Says\nthank you", "Names the sum"], "checks": [{"run": "true"}]},
+        {"prompt": "Refuse.", "expected_output": "A kind no."},
+        {"expectations": [f"fact {number}" for number in range(4)]},
+    ]
+    evals = evals_of(with_evals(json.dumps({"evals": cases}).encode()), None)
+    assert len(evals.checks) == 1
+    assert "A person has to judge" in evals.ask
+    assert "“Says thank you”; “Names the sum”; “A kind no.”; “fact 0”; “fact 1”; and 2 more." in evals.ask
+
+
+def test_evals_that_check_everything_ask_nobody():
+    evals = evals_of(with_evals(b'{"evals": [{"prompt": "x", "checks": [{"run": "true"}]}]}'), None)
+    assert (evals.ask, evals.left_out) == ("", 0)
+
+
+def test_checks_that_are_too_many_are_told():
+    cases = [{"checks": [{"run": "true"}] * 12}]
+    assert evals_of(with_evals(json.dumps({"evals": cases}).encode()), None).left_out == 2

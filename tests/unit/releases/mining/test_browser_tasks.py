@@ -224,6 +224,34 @@ def test_a_thing_just_made_is_found_again_by_what_it_was_called():
     assert (link.name, close.within) == ("{{title}}", "{{title}} open")
 
 
+STOCK = ("No", "Name"), ("11", "Oak desk"), ("12", "Swivel chair"), ("13", "Oak desk")
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "values"),
+    [
+        ((*STOCK[:3], ("13", "Lamp")), "name", ("Swivel chair", "Lamp")),
+        ((*STOCK[1:3], ("13", "Lamp")), "row", ("Swivel chair", "Lamp")),
+        (STOCK, "row", ("12 Swivel chair Archive", "13 Oak desk Archive")),
+        ((), "row", ("12 Swivel chair Archive", "13 Lamp Archive")),
+    ],
+)
+def test_a_row_of_a_table_is_known_by_the_cell_that_no_other_row_has(table, name, values):
+    logs = []
+    for number, thing in (("12", values[0]), ("13", values[1])):
+        shown = []
+        for cells in table:
+            role = "columnheader" if cells == STOCK[0] else "cell"
+            shown += ["- row [ref=e1]", *(f'  - {role} "{cell}" [ref=e2]' for cell in cells), f"  - {role} [ref=e3]"]
+        text = thing if thing.startswith(number) else f"{number} {thing} Archive"
+        log = Log().open("/stock").look(*shown).click("Edit", role="link", within=text, goes_to=f"/stock/{number}")
+        logs.append(log.fill("Quantity", f"{number}0").click("Save", goes_to="/stock").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.example_values[name] == values
+    (edit,) = [step for step in sequence.payload.steps if step.element and step.element.name == "Edit"]
+    assert edit.element.within == f"{{{{{name}}}}}"
+
+
 def test_a_label_that_changed_a_little_is_the_same_field():
     first = Log().open("/new").fill("Customer", "x").fill("Town", "y").click("Save", goes_to="/ok")
     second = Log().open("/new").fill("Customer name", "z").fill("Town *", "w").click("Save", goes_to="/ok")
@@ -375,6 +403,15 @@ def test_saying_yes_in_the_end_is_no_part_of_the_name():
         logs.append(log.click("Confirm", goes_to="/orders/done", shown=["Thank you"]).session)
     (sequence,) = mine(logs).sequences
     assert sequence.skill_key == "log-in-and-create-order"
+
+
+def test_going_on_to_the_next_part_of_a_form_is_no_part_of_the_name():
+    logs = []
+    for name, phone in (("Ada", "5550100"), ("Bob", "5550199")):
+        log = Log().open("/new").fill("Name", name).click("Continue", goes_to="/more", shown=["Your details"])
+        logs.append(log.fill("Phone", phone).click("Confirm booking", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.skill_key == "confirm-booking"
 
 
 def test_things_sought_in_a_list_one_after_the_other_are_one_task_by_enter_or_by_the_button():

@@ -45,6 +45,96 @@ def test_quotes_and_blanks_make_no_difference():
     assert sequence.example_values == {"in": ("a.csv", "b.csv"), "out": ("x.json", "my-file.json")}
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("python3 tool.py --in=a.csv --out=x.json --tidy", "python3 tool.py --in b.csv --out y.json --tidy"),
+        ("python3 tool.py --in a.csv --out x.json --tidy", "python3 tool.py --tidy --out=y.json --in b.csv"),
+        ("sh tool.sh --tidy --out x.json --in a.csv", "sh tool.sh --in=b.csv --tidy --out 'y.json'"),
+        ("tool -o x.json --in a.csv --tidy | sort", "tool --in b.csv --tidy -o y.json | sort"),
+        ("LANG=C tool main.cfg --in a.csv -o x.json 2>&1", "LANG=C tool --in b.csv -o y.json main.cfg 2>&1"),
+    ],
+)
+def test_how_options_are_spelt_and_in_which_order_makes_no_difference(first, second):
+    sequence = only([Log().shell(first), Log().shell(second)])
+    assert sequence.repeats == 2
+    assert sorted(sequence.example_values.values()) == [("a.csv", "b.csv"), ("x.json", "y.json")]
+    assert texts(sequence)[0].count("{{") == 2
+    assert [check.value for check in sequence.payload.postconditions] in (["{{out}}"], ["{{output}}"])
+
+
+def test_where_the_order_of_options_matters_another_one_is_another_task():
+    first, second = "find . -name a -o --size 3 > x", "find . --size 3 -o -name a > x"
+    assert mine([Log().shell(first).session, Log().shell(second).session]).sequences == ()
+
+
+WRITTEN = """cat > tool.py <<'EOF'
+import sys
+{}
+EOF"""
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("source, copies = sys.argv[1], int(sys.argv[2])\nlabel = sys.argv[3]", ["value", "value_2", "label"]),
+        ("source, copies, label = sys.argv[1:]", ["source", "copies", "label"]),
+        ("_, source, copies, label = sys.argv", ["source", "copies", "label"]),
+        ("source = open(sys.argv[1])\ncopies = int(sys.argv[2])\nlabel=sys.argv[3]", ["source", "copies", "label"]),
+        ("p.add_argument('source')\np.add_argument('--x')\np.add_argument(\n 'n')", ["source", "n", "value"]),
+        ("print(__doc__)", ["value", "value_2", "value_3"]),
+    ],
+)
+def test_arguments_are_called_what_the_script_calls_them(source, names):
+    log = Log().shell(WRITTEN.format(source))
+    for value in ("red one 2", "blue two 3", "green ten 4"):
+        log.shell(f"python3 tool.py {value} > all.log")
+    assert list(only([log]).example_values) == names
+
+
+def test_arguments_are_called_what_the_usage_of_a_command_calls_them():
+    usage = "usage: paint [-h] [--size SIZE]\n             colour <where>\n\nPaints."
+    logs = [
+        Log().shell("paint --help > help.txt; cat help.txt", usage).shell(f"paint {values} | tee -a log")
+        for values in ("red door", "blue wall")
+    ]
+    assert list(only(logs).example_values) == ["colour", "where"]
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "names"),
+    [
+        ("python3 tool.py in/A.csv out/B.json --loud", "Wrote 3 rows to out/B.json", ["input_file", "output_file"]),
+        ("python3 -u tool.py A.csv --loud 2 > B.json", "", ["input_file", "output_file"]),
+        ("python3 tool.py A.csv --out B.json", "", ["input_file", "out"]),
+        ("python3 tool.py A.csv B.csv --loud 2", "", ["file", "file_2"]),
+        ("sort -u A.txt | uniq -c > B.txt", "", ["input_file", "output_file"]),
+        ("./report.py A B 2026-05-20 > all.txt", "", ["value", "value_2"]),
+        ("./report.py 2026-05-0A B@example.org > all.txt", "", ["date", "email"]),
+    ],
+)
+def test_arguments_are_called_what_becomes_of_them_or_what_they_are(command, said, names):
+    logs = [
+        Log().shell(command.replace("A", one).replace("B", other), said.replace("B", other))
+        for one, other in (("1", "ada"), ("2", "bob"), ("3", "zoe"))
+    ]
+    assert list(only(logs).example_values) == names
+
+
+def test_what_stands_beside_something_that_the_shell_puts_in_is_a_value():
+    logs = []
+    for day, level, part in (("2027-01-05", "ERROR", "app"), ("2027-02-17", "WARN", "web")):
+        log = Log(learn=True).shell(
+            f'mkdir {part} && for i in 1 2; do echo "{day} {level} $i" >> {part}/{day}.log; done'
+        )
+        logs.append(log.shell(f"grep -c {level} {part}/{day}.log > counts-{day}.txt").session)
+    (sequence,) = mine(logs).sequences
+    assert [step.text for step in sequence.payload.steps] == [
+        'mkdir {{folder}} && for i in 1 2; do echo "{{date}} {{pattern}} $i" >> {{folder}}/{{date}}.log; done',
+        "grep -c {{pattern}} {{folder}}/{{date}}.log > counts-{{date}}.txt",
+    ]
+
+
 def test_values_in_json_are_named_by_their_keys():
     logs = []
     for name, port in (("ada", 80), ("bob", 81)):
@@ -123,6 +213,15 @@ def test_a_secret_given_to_a_run_is_given_again():
     ]
     assert sequence.payload.variables["shop_password"].secret
     assert sequence.payload.steps[1].cwd == "shop"
+
+
+def test_a_secret_in_whatever_quotes_is_the_same_secret():
+    commands = ("--password='{}' --to ada", "--to=bob --password {}", "--password=''\"{}' --to zoe")
+    logs = [Log().shell(f"sh send.sh {command.format('{{secret:password}}')} > log.txt") for command in commands]
+    sequence = only(logs)
+    assert sequence.repeats == 3
+    assert {name: one.secret for name, one in sequence.payload.variables.items()} == {"password": True, "to": False}
+    assert "secret:" not in texts(sequence)[0]
 
 
 def test_browser_and_code_together_are_one_task():

@@ -33,6 +33,14 @@ def test_numbers_and_values_in_an_address_are_not_asked_for():
     assert found == [(CheckKind.URL_MATCHES, "**/things/*/*")]
 
 
+def test_what_a_site_gives_a_name_to_is_not_asked_for_by_that_name():
+    once = Log(learn=True).open("/new", "New thing").fill("Name", "Ada").fill("Room", "Blue")
+    assert checks(once.click("Save", goes_to="/booking/Q-97")) == [(CheckKind.URL_MATCHES, "**/booking/*")]
+    found = checks(saved("Ada", goes_to="/things/blue"), saved("Bob", goes_to="/things/teal"))
+    assert found == [(CheckKind.URL_MATCHES, "**/things/*")]
+    assert checks(saved("Ada", goes_to="/blue"), saved("Bob", goes_to="/teal")) == []
+
+
 def test_what_follows_a_path_is_allowed_for():
     assert checks(saved("Ada", goes_to="/ok?id=17"), saved("Bob", goes_to="/ok?id=18")) == [
         (CheckKind.URL_MATCHES, "**/ok?**")

@@ -50,6 +50,10 @@ def test_digits_that_are_no_amount_are_a_text(label):
     [
         ("User name", "user_name"),
         ("Enter your e-mail address *", "email_address"),
+        ("Pick a colour", "colour"),
+        ("Pick-up date", "pick_up_date"),
+        ("Type of goods", "type_of_goods"),
+        ("Input file", "input_file"),
         ("Quantity (required)", "quantity"),
         ("Größe", "grosse"),
         ("이메일 주소", "email"),
@@ -107,6 +111,16 @@ def test_a_choice_is_named_by_what_is_chosen():
     (sequence,) = mine(logs).sequences
     assert sequence.example_values == {"speed_of_delivery": ("Slow", "Fast"), "choice": ("Bonn", "Oslo")}
     assert sequence.payload.steps[1].element.name == "{{speed_of_delivery}}"
+
+
+def test_a_choice_is_named_by_what_was_clicked_so_that_it_was_offered():
+    logs = []
+    for name, kind in (("Level", "Tools"), ("Matt black", "Paint")):
+        log = Log().open("/new").fill("Item name", name).click("Category", role="combobox")
+        logs.append(log.click(kind, role="option", group="New item").click("Save item", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.skill_key == "save-item"
+    assert list(sequence.payload.variables) == ["item_name", "category"]
 
 
 def test_parts_of_addresses_are_named_by_their_keys():

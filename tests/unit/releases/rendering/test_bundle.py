@@ -106,6 +106,23 @@ def test_the_script_replays_code_with_any_values(replay):
     assert [path.name for path in work.iterdir()] == ["note.txt"]
 
 
+@pytest.mark.parametrize(("text", "steps"), [("", ["count.txt"]), ("false", ["count.txt", "text.txt"])])
+def test_the_script_leaves_out_what_is_not_wanted(replay, text, steps):
+    left = [{"cmd": f"touch {name}.txt", "when": name} for name in ("text", "count", "loud")]
+    payload = noting(
+        steps=left,
+        postconditions=[],
+        variables={"text": {}, "count": {"default": "0"}, "loud": {"type": "boolean", "default": "False"}},
+    )
+    done, work = replay(payload, values={"text": text})
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in work.iterdir()) == steps
+    assert (
+        "only if `text` is given"
+        in render_bundle(name="x", payload=payload, candidate=CANDIDATE).get("SKILL.md").data.decode()
+    )
+
+
 def test_the_script_says_what_failed(replay):
     payload = noting(steps=[{"cmd": "true"}, {"cmd": "echo {{text}} {{key}} {{count}}; exit 5"}])
     done, _ = replay(payload, "--var", "text=a=b", environment={"SKILLYARD_VAR_key": "k"})

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from fastapi import Request
 
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Scope
@@ -322,7 +323,8 @@ def test_whoever_signs_in_stays_on_this_server(yard):
 
 
 def test_what_a_stranger_writes_is_shown_as_text():
-    page = sign_in_page(then='/"><script>x</script>', issuer_name="<b>login</b>").body.decode()
+    asked = Request({"type": "http", "path": "/sign-in", "query_string": b"", "headers": [], "scheme": "http"})
+    page = sign_in_page(asked, then='/"><script>x</script>', issuer_name="<b>login</b>").body.decode()
     assert "<script>" not in page
     assert "<b>" not in page
 
