@@ -63,8 +63,9 @@ def podman_service() -> Iterator[Podman]:
         subprocess.run([*line, "import", "-q", *change, home / "image.tar", IMAGE], check=True, capture_output=True)
         (home / "image.tar").unlink()
         with (home / "log").open("wb") as log:
+            # There, because the monitor of a container that runs out of memory leaves a file where it was started.
             service = subprocess.Popen(
-                [*line, "system", "service", "--time", "0", f"unix://{listening}"], stdout=log, stderr=log
+                [*line, "system", "service", "--time", "0", f"unix://{listening}"], stdout=log, stderr=log, cwd=home
             )
         try:
             _await(listening, service, home / "log")
