@@ -23,6 +23,9 @@ MAX_BYTES: Final = 16 * MIB
 MAX_KEPT_BYTES: Final = 64 * MIB
 """Entries that are kept; one takes about a kilobyte."""
 
+_READ_OTHERWISE: Final = frozenset({"yaml-unquoted", "encoding-invalid", "encoding-utf16"})
+"""What is put right when a file is read: a host that compares an entry with the file would find another frontmatter."""
+
 Manifest: TypeAlias = dict[str, Any]
 _State: TypeAlias = tuple[str, str, str]
 
@@ -34,8 +37,10 @@ def manifest_of(source: SkillSource, found: Found) -> Manifest:
     if SKILL_FILE not in files:
         raise _unfit(found)
     main = source.file(found, SKILL_FILE)
-    document = parse(main).document
-    fields = json_fields(document.fields) if document else {}
+    parsed = parse(main)
+    if any(finding.code in _READ_OTHERWISE for finding in parsed.findings):
+        raise _unfit(found)
+    fields = json_fields(parsed.document.fields) if parsed.document else {}
     if fields.get("name") != found.name or not is_valid_name(found.name) or not _is_text(fields.get("description")):
         raise _unfit(found)
     resources = [
@@ -134,7 +139,7 @@ def _is_text(value: object) -> bool:
 
 def _unfit(found: Found) -> NotFoundError:
     return NotFoundError(
-        f"{found.id!r} has no name and description as the specification of skills wants them.",
+        f"{found.id!r} has no frontmatter with a name and description as the specification of skills wants them.",
         hint=f"skillyard validate {found.id} says what is wrong; its files can be read all the same.",
         details={"skill": found.id},
     )

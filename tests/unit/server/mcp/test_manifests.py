@@ -68,6 +68,17 @@ def test_a_skill_whose_name_hosts_would_refuse_is_not_listed_and_its_neighbours_
         manifest_of(source, source.find("odd"))
 
 
+@pytest.mark.parametrize("data", [b"Reads: all of it.", b"Caf\xe9."])
+def test_a_skill_whose_frontmatter_had_to_be_put_right_is_not_listed_for_hosts_would_read_another(folder, source, data):
+    folder.add("odd")
+    folder.write("odd", "SKILL.md", b"---\nname: odd\ndescription: " + data + b"\n---\n# odd\n")
+    folder.add("pdf")
+    assert source.find("odd") is not None
+    assert [entry["frontmatter"]["name"] for entry in listed(source)] == ["pdf"]
+    with pytest.raises(NotFoundError, match="frontmatter"):
+        manifest_of(source, source.find("odd"))
+
+
 def test_a_name_in_any_script_is_listed(folder, source):
     folder.add("문서-요약")
     [entry] = listed(source)
