@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
 from skillyard.errors import InputError, SkillyardError, TooManyRequestsError, UnauthenticatedError
+from skillyard.server.mcp.refusals import refusal_body, speaks_mcp
 from skillyard.server.yard.errors import of_path, speaks_yard, yard_body, yard_status
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -68,7 +69,9 @@ async def refuse(
         await send({"type": "websocket.close", "code": 1008, "reason": error.code})
         return
     body = error_body(error.as_public_dict())
-    if speaks_yard(scope["path"]):
+    if speaks_mcp(scope["method"], scope["path"]):
+        body = encoded(refusal_body(error))
+    elif speaks_yard(scope["path"]):
         error = of_path(error, scope["path"])
         body = encoded(yard_body(error, state_of(scope).get(REQUEST_ID, "")))
         status = yard_status(error) if status in {None, InputError.http_status} else status

@@ -5,16 +5,14 @@ from typing import Final
 from mcp.shared.exceptions import MCPError
 
 from skillyard.errors import NotFoundError, SkillyardError
+from skillyard.server.mcp.refusals import error_object
 
 INTERNAL: Final = "The server failed to answer. Its log says why; this is our mistake."
 
 
 def mcp_error(error: SkillyardError) -> MCPError:
-    """An error with its message and hint for people, and its code and details as data."""
-    public = error.as_public_dict()
-    if "uri" in error.details:  # where clients look for what a resource error is about
-        public["uri"] = error.details["uri"]
-    return MCPError(error.mcp_code, f"{public['message']} {public['hint']}".rstrip(), public)
+    """An error as the SDK takes it."""
+    return MCPError(**error_object(error))
 
 
 def no_resource(uri: str) -> NotFoundError:

@@ -75,6 +75,23 @@ def test_nobody_is_served_without_a_token(served):
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
+@pytest.mark.parametrize(
+    ("given", "status", "told"),
+    [
+        ({"path": "/mcp?toolsets=skils"}, 400, "Choose of: skills, registry"),
+        ({"headers": {"authorization": "Bearer wrong"}}, 401, "The token is not valid"),
+        ({"arguments": {"skill_name": "a\0b"}}, 422, "'params.arguments.skill_name' holds a zero byte"),
+    ],
+)
+def test_what_is_refused_before_it_is_read_is_told_as_clients_of_mcp_read_it(ana, given, status, told):
+    answer = post(ana, "tools/call", name="load_skill", **given)
+    assert answer.status_code == status
+    body = answer.json()
+    assert (body["jsonrpc"], body["id"], body["error"]["code"]) == ("2.0", None, -32602)
+    assert told in body["error"]["message"]
+    assert body["error"]["data"].keys() >= {"code", "hint", "details"}
+
+
 def test_whoever_only_looks_is_told_what_it_is(served, ana):
     answer = ana.get("/mcp")
     assert answer.status_code == 200
@@ -137,7 +154,7 @@ def test_the_toolsets_are_those_that_were_asked_for(ana, path, headers):
 def test_an_unknown_toolset_or_source_is_refused_with_those_there_are(ana):
     answer = post(ana, "tools/list", path="/mcp?toolsets=skils")
     assert answer.status_code == 400
-    assert "registry" in answer.json()["error"]["hint"]
+    assert "registry" in answer.json()["error"]["data"]["hint"]
     assert post(ana, "tools/list", path="/mcp?source=disk").status_code == 400
 
 
