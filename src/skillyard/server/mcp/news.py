@@ -90,6 +90,8 @@ class News:
             except MCPError:
                 self._older.pop(connection, None)  # it may ask again
                 raise
+        elif self._begun is not None:
+            await asyncio.shield(self._begun)  # it said hello a moment ago, and the first look is under way
         return self._older.get(connection, set())
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 import mcp_types as types
@@ -218,6 +218,22 @@ async def test_an_older_client_is_notified_and_told_so_at_the_start(guest, folde
         "notifications/tools/list_changed",
         "notifications/resources/updated",
     }
+
+
+async def test_nobody_is_promised_news_before_the_first_look_is_over(guest, monkeypatch):
+    class SaidHello:
+        exit_stack = AsyncExitStack()
+
+    look, stamp = threading.Event(), guest.source.stamp
+    monkeypatch.setattr(guest.source, "stamp", lambda: look.wait(PATIENCE) and stamp())
+    async with SaidHello.exit_stack:
+        hello, subscribing = (asyncio.create_task(guest.news.tell(SaidHello)) for _ in range(2))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not hello.done()
+        assert not subscribing.done()
+        look.set()
+        assert await hello is await subscribing
 
 
 @ERAS
