@@ -126,7 +126,9 @@ def test_what_is_no_message_does_not_end_the_server(root, environment, tmp_path)
         pipe.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "o", "version": "1"})
         for line in (b"", b"no json", b"\xff\xfe", b"[]", b'{"jsonrpc":"1.0"}', b"[" * 5000, b"1" * 100_000):
             pipe.say(line)
+        assert [pipe.hear()["error"]["code"] for _ in range(6)] == [-32700, -32700, -32600, -32600, -32700, -32700]
         assert "result" in pipe.ask("ping")
+        assert pipe.ask("tools/call", name="skill", arguments={"skill": "\ud800"})["error"]["code"] == -32700
         assert pipe.ask("no/such/method")["error"]["code"] == -32601
         assert pipe.ask("skills/get")["error"]["code"] == -32602
 

@@ -14,6 +14,7 @@ from skillyard.agents.materialise import Place
 from skillyard.agents.source import SkillSource
 from skillyard.server.mcp.guests import Guest, OneGuest
 from skillyard.server.mcp.server import SkillServer
+from skillyard.server.mcp.unreadable import Messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +48,6 @@ async def _serve(welcome: "Callable[[], Guest]") -> None:
     server = SkillServer(OneGuest(guest))
     try:
         async with stdio_server() as (receiving, sending):
-            await server.run(receiving, sending, server.create_initialization_options())
+            await server.run(Messages(receiving, sending), sending, server.create_initialization_options())
     finally:
         guest.news.close()
