@@ -64,6 +64,9 @@ class SkillTool:
 
     def tool(self, query: str = "") -> Tool:
         """The tool as it is now, what fits the query first in its description."""
+        with self._lock:
+            if self._known is None:
+                self._known = self.source.snapshot()  # what is shown first is what changes are told from
         return tool_of(self.skill, name=NAME, description=self.description(query), title=_TITLE)
 
     def base_tool(self) -> Tool:
@@ -88,7 +91,7 @@ class SkillTool:
         return SkillResult(success=True, output=output, error="")
 
     def changes(self) -> SkillChanges:
-        """The skills that were added, removed or updated since this was asked before; nothing the first time."""
+        """The skills that were added, removed or updated since this was asked before, or since the first `tool`."""
         with self._lock:
             before, after = self._known, self.source.snapshot()
             self._known = after

@@ -106,6 +106,13 @@ def test_an_error_of_the_source_is_an_answer(folder, monkeypatch):
     assert skill_tool.skill("tool") == {"success": False, "output": "", "error": "The disk is gone. Mount it."}
 
 
+def test_what_changed_since_the_first_query_is_told_at_the_second(shelf, skill_tool):
+    skill_tool.tool("the first query")
+    shelf.put("new")
+    assert "new:" in skill_tool.tool("the second query").description
+    assert skill_tool.changes().added == (shelf.id("new"),)
+
+
 def test_changes_tell_what_was_added_removed_and_updated_since_they_were_asked_for(shelf, skill_tool):
     shelf.put("stays", files={"references/A.md": "a"})
     shelf.put("goes")

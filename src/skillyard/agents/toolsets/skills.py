@@ -1,6 +1,7 @@
 """The `skills` toolset, which every agent gets: finding skills, loading them, and reaching their files."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final, TypedDict
 
 from pydantic import Field
@@ -144,7 +145,9 @@ def skills_tools(
 ) -> list[Tool]:
     """The five tools and `skill`, whose description tells of what there is now, what fits the query first."""
     skill = SkillTool(source, budget=budget, session=session, agent=agent, place=place)
-    return [*five_tools(source, session=session, agent=agent, place=place), skill.tool(query)]
+    # Nobody asks this one what changed: looking at every file to know it would be for nothing.
+    one = replace(skill.base_tool(), description=skill.description(query))
+    return [*five_tools(source, session=session, agent=agent, place=place), one]
 
 
 def five_tools(source: SkillSource, *, session: str = "", agent: str = "", place: Place | None = None) -> list[Tool]:
