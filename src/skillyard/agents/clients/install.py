@@ -1,7 +1,8 @@
 """Putting a server into a program's own list, and taking it out again as if nothing had been."""
 
+import contextlib
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -131,11 +132,13 @@ def carry_out(change: Change, *, home: Path) -> None:
         )
     records = Records(home)
     removes = change.act in {Act.REMOVE, Act.RESTORE}
+    known = records.find(change.file, change.name)
     if not removes:
-        records.keep(_record(change, records.find(change.file, change.name)))
+        records.keep(_record(change, known))
     try:
         if change.after is None:
             change.file.unlink()
+            _take_away(known.folders if known else ())
         else:
             mode = _FOR_ALL if change.before is None and not change.user else None
             replace_file(change.file.resolve(), change.after, mode=mode)
@@ -179,6 +182,7 @@ def _record(change: Change, known: Record | None) -> Record:
         before, previous = known.before, known.previous
     else:
         exact, before = True, change.before
+    missing = (str(folder) for folder in change.file.parents if not folder.exists())
     return Record(
         file=change.file,
         name=change.name,
@@ -187,7 +191,15 @@ def _record(change: Change, known: Record | None) -> Record:
         before=before if exact else None,
         after=after,
         is_exact=exact,
+        folders=known.folders if known is not None and change.file.exists() else tuple(missing),
     )
+
+
+def _take_away(folders: Sequence[str]) -> None:
+    """Remove the folders that were made for a file, up to the first in which somebody else keeps something."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            Path(folder).rmdir()
 
 
 def _is_toml(file: Path) -> bool:

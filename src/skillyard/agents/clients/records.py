@@ -27,6 +27,8 @@ class Record:
     """The digest of the whole file after."""
     is_exact: bool
     """Whether nothing but this entry lies between `before` and `after`."""
+    folders: tuple[str, ...] = ()
+    """Those that were made for the file, the innermost first."""
 
 
 class Records:
@@ -46,6 +48,7 @@ class Records:
                 before=None if told["before"] is None else base64.b64decode(told["before"]),
                 after=told["after"],
                 is_exact=told["is_exact"],
+                folders=tuple(told.get("folders", ())),
             )
         except (OSError, ValueError, KeyError, TypeError):
             return None  # then the entry is taken out, and nothing else
@@ -59,6 +62,7 @@ class Records:
             "before": None if record.before is None else base64.b64encode(record.before).decode(),
             "after": record.after,
             "is_exact": record.is_exact,
+            "folders": list(record.folders),
         }
         # The files of other programs hold secrets of theirs: for its owner only.
         replace_file(self._path(record.file, record.name), json.dumps(told).encode(), mode=0o600)

@@ -57,12 +57,21 @@ def test_every_client_gets_the_server_and_is_as_before_when_it_goes(client, user
         with pytest.raises(UsageError, match="projects only"):
             put(client.id, machine, yard, user=user)
         return
+    before = sorted(machine.home.parent.rglob("*"))
     change = put(client.id, machine, yard, user=user)
     assert change.file.is_relative_to(machine.home if user or not client.project else machine.cwd)
     assert "skillyard" in json.dumps(entries(client, change.file)["skillyard"])
     assert put(client.id, machine, yard, user=user).act is Act.NONE
     assert take(client.id, machine, yard, user=user).act is Act.REMOVE
-    assert not change.file.exists()
+    assert sorted(path for path in machine.home.parent.rglob("*") if not path.is_relative_to(yard)) == before
+
+
+def test_a_folder_that_was_made_for_the_file_stays_once_there_is_something_else_in_it(machine, yard):
+    put("kiro", machine, yard)
+    (machine.cwd / ".kiro/notes.md").write_text("Mine.")
+    put("kiro", machine, yard, server=Server(command=["skillyard", "mcp", "serve", "--registry"]))
+    take("kiro", machine, yard)
+    assert [path.name for path in (machine.cwd / ".kiro").iterdir()] == ["notes.md"]
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.id)
