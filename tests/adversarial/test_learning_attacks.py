@@ -30,9 +30,19 @@ TABLE = {
     "outputs": [{"id": "percent", "type": "number"}],
     "rules": [{"id": "gold", "when": ['"gold"'], "then": [10]}],
 }
-SECRETS = ["sky_s3cr3tOfThisYard0123456789", "hunter2-of-the-database", "abcdefghijklmnopqrstuvwxyz0123"]
+SECRETS = [
+    "sky_s3cr3tOfThisYard0123456789",
+    "hunter2-of-the-database",
+    "abcdefghijklmnopqrstuvwxyz0123",
+    "sk-proj-Xk29vQmZp4rT8wLb3nHs6yJd",
+    "ghp_Xk29vQmZp4rT8wLb3nHs6yJd1fGc7aUe5iOq",
+    "AKIAQ7XK29VQMZP4RT8W",
+    "Tr0ub4dor-3",
+    "K0rean-pw-7",
+]
 SECRET_TEXT = (
-    f"The token {SECRETS[0]} is in postgres://admin:{SECRETS[1]}@db/x and in Authorization: Bearer {SECRETS[2]}"
+    f"The token {SECRETS[0]} is in postgres://admin:{SECRETS[1]}@db/x and in Authorization: Bearer {SECRETS[2]}\n"
+    f"It used {SECRETS[3]}, {SECRETS[4]} and {SECRETS[5]}; password: {SECRETS[6]}, 비밀번호: {SECRETS[7]}"
 )
 
 
@@ -280,14 +290,14 @@ async def test_secrets_in_feedback_are_kept_nowhere_and_told_to_nobody(school):
         task=SECRET_TEXT,
         description=SECRET_TEXT,
         user=SECRET_TEXT[:80],
-        events=[{"log": [SECRET_TEXT], SECRETS[0]: 1}],
+        events=[{"log": [SECRET_TEXT], SECRETS[0]: 1, "db_password": SECRETS[6]}],
         agents=[{"id": "support", "goal": SECRET_TEXT}, {"id": "new", "role": SECRET_TEXT}],
     )
     assert feedback.stage is Stage.NO_COMMIT
     async with school.yard.database.read() as session:
         tables = list(await session.scalars(text("SELECT name FROM sqlite_master WHERE type = 'table'")))
         kept = [str(row) for table in tables for row in await session.execute(text(f'SELECT * FROM "{table}"'))]
-    assert any("postgres://admin:***@db/x" in row for row in kept)
+    assert any("postgres://admin:{{secret:password}}@db/x" in row for row in kept)
     messages = [message for request in school.model.requests for message in request["messages"]]
     told = json.dumps([message for message in messages if message["role"] != "assistant"])
     transcript = await school.transcript(feedback)

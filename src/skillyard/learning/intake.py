@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sqlalchemy import Select, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,6 +18,7 @@ from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
 from skillyard.learning.feedback import Feedback, FeedbackSpec, feedback_of
 from skillyard.learning.ids import new_id
+from skillyard.learning.kept_texts import kept, kept_json
 from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.states import LessonState, Stage
 from skillyard.redact import redact, storable
@@ -132,12 +133,12 @@ class Intake:
             event_id=event_id,
             content_hash=hashed,
             source=source,
-            content=_kept(spec.content),
-            task=_kept(spec.task),
-            description=_kept(spec.description),
-            events=_kept_json(spec.events),
-            agents=_kept_json(spec.agents),
-            said_by=_kept(spec.user) or principal.name,
+            content=kept(spec.content),
+            task=kept(spec.task),
+            description=kept(spec.description),
+            events=kept_json(spec.events),
+            agents=_named(spec.agents),
+            said_by=kept(spec.user) or principal.name,
             said_at=spec.time or now,
             state=JobState.QUEUED.value,
             attempts=0,
@@ -152,7 +153,7 @@ class Intake:
     async def _make_agents(self, transaction: Transaction, principal: Principal, spec: FeedbackSpec) -> None:
         if not principal.admin:
             return
-        for agent in _kept_json(spec.agents):
+        for agent in _named(spec.agents):
             if await agent_with_id(transaction.session, principal.tenant_id, agent["id"]) is None:
                 fields = AgentFields(
                     name=str(agent.get("name") or agent["id"]),
@@ -178,17 +179,6 @@ def _of(principal: Principal) -> Select[Any]:
     return select(FeedbackRow).where(FeedbackRow.tenant_id == principal.tenant_id)
 
 
-def _kept(text: str) -> str:
-    """Text that every database can hold, without secrets that can be recognised."""
-    return redact(storable(text))
-
-
-def _kept_json(value: Any) -> Any:  # noqa: ANN401 -- any JSON
-    """The same with every text of a JSON value."""
-    if isinstance(value, str):
-        return _kept(value)
-    if isinstance(value, Mapping):
-        return {_kept(str(key)): _kept_json(each) for key, each in cast("Mapping[object, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_kept_json(each) for each in cast("Sequence[Any]", value)]
-    return value
+def _named(agents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Agents as they are described, under the ids that they have: one may look like a key."""
+    return [{**kept_json(agent), "id": redact(storable(agent["id"]))} for agent in agents]

@@ -22,6 +22,7 @@ from skillyard.learning.concluding import conclude
 from skillyard.learning.deciding import process_feedback_with_react
 from skillyard.learning.feedback import Feedback, feedback_of
 from skillyard.learning.intake import FEEDBACK
+from skillyard.learning.kept_texts import kept
 from skillyard.learning.lessons import Lessons, set_stage
 from skillyard.learning.matching import match_feedback_to_agents
 from skillyard.learning.models import FeedbackRow, LessonRow
@@ -115,7 +116,7 @@ class LearningWork:
             return [lesson.id for lesson in known]
         await self._note(feedback.id, Stage.MATCHING)
         agents = await self._meant(principal, feedback)
-        budget, transcript = self._deciders.budget(), Transcript()
+        budget, transcript = self._deciders.budget(), Transcript(mask=kept)
         try:
             meanings = await match_feedback_to_agents(
                 self._deciders.models.chat, feedback, agents, budget=budget, transcript=transcript
@@ -151,7 +152,7 @@ class LearningWork:
         if resumed is not None:
             return await conclude(self._lessons, lesson_id, resumed)
         matched = await self._lessons.matching(principal, feedback.id)
-        budget, transcript = self._deciders.budget(matched.spent), Transcript(entries=matched.entries)
+        budget, transcript = self._deciders.budget(matched.spent), Transcript(entries=matched.entries, mask=kept)
         try:
             agent = await self._agents.get(principal, lesson.agent_id)
             result = await process_feedback_with_react(self._deciders.desk(pupil, budget, transcript), agent)

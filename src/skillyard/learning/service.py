@@ -20,6 +20,7 @@ from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.decisions import Decisions
 from skillyard.learning.drafts import Applier, Effect
 from skillyard.learning.intake import FEEDBACK, Intake
+from skillyard.learning.kept_texts import kept
 from skillyard.learning.knowledge import Knowledge, SkillShelf
 from skillyard.learning.lessons import Lesson, Lessons
 from skillyard.learning.memories import Memories
@@ -153,4 +154,4 @@ class LearningRooms:
 
     def _own_desk(self, pupil: Pupil) -> Desk:
         """The tools in the hands of a connected agent, which has a budget of its own."""
-        return self.desk(pupil, Budget(), Transcript(), judges=False)
+        return self.desk(pupil, Budget(), Transcript(mask=kept), judges=False)

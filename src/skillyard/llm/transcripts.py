@@ -14,8 +14,16 @@ MAX_ENTRIES: Final = 500
 class Transcript:
     """Messages in their order."""
 
-    def __init__(self, *, secrets: Sequence[str] = (), entries: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        *,
+        secrets: Sequence[str] = (),
+        entries: Sequence[Mapping[str, Any]] = (),
+        mask: Callable[[str], str] = redact,
+    ) -> None:
+        """`mask` takes out what looks like a secret, `secrets` are those that are known."""
         self._secrets = Secrets(secrets)
+        self._mask = mask
         self._entries: list[dict[str, Any]] = [dict(entry) for entry in entries]
 
     @property
@@ -31,7 +39,7 @@ class Transcript:
         return json.dumps(self._entries, ensure_ascii=False).encode()
 
     def _clean(self, text: str) -> str:
-        clean = redact(self._secrets.text(storable(text)))
+        clean = self._mask(self._secrets.text(storable(text)))
         left_out = len(clean) - MAX_TEXT
         return clean if left_out <= 0 else f"{clean[:MAX_TEXT]}\n[… {left_out:,} characters are left out here …]"
 

@@ -8,7 +8,7 @@ from skillyard.history.entries import Change
 from skillyard.history.service import History
 from skillyard.identity.principals import person_audience
 from skillyard.learning.drafts import Author
-from skillyard.redact import redact
+from skillyard.learning.kept_texts import kept
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.skills import PUBLISHED, Skill, skill_subject
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleFile
@@ -48,7 +48,7 @@ class FailedAttempts:
 
 def with_mark(intended: Bundle, error: SkillyardError) -> Bundle:
     """The files, with a comment at the end of SKILL.md that says they were not applied, and why."""
-    reason = redact(" ".join(error.message.split()))[:_MAX_ERROR].replace("--", "- -")
+    reason = kept(" ".join(error.message.split()))[:_MAX_ERROR].replace("--", "- -")
     comment = f"\n<!-- [history] skill-creator, not applied: {reason} -->\n"
     files = [
         BundleFile(file.path, file.data + comment.encode(), file.executable) if file.path == SKILL_FILE else file

@@ -9,6 +9,7 @@ from skillyard.errors import UsageError
 from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.drafts import Author, CommitResult
+from skillyard.learning.kept_texts import kept
 from skillyard.learning.matching import told_feedback
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.author import Task
@@ -97,7 +98,8 @@ class SkillCommits:
     ) -> CommitResult:
         """The same for somebody who has no lesson."""
         said = {"feedback": {"content": author.feedback}}
-        work = await self._work(author, wish, said, Budget(), Transcript(), skill_artifact, via_creator=via_creator)
+        transcript = Transcript(mask=kept)
+        work = await self._work(author, wish, said, Budget(), transcript, skill_artifact, via_creator=via_creator)
         return await self._commits.commit(author, await self._drafting.draft(work))
 
     async def _work(

@@ -13,8 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from skillyard.db.transaction import Transaction
 from skillyard.errors import LimitError
 from skillyard.learning.ids import id_of
+from skillyard.learning.kept_texts import kept, kept_json
 from skillyard.learning.models import DeadLetterRow
-from skillyard.redact import redact
 
 MAX_KEPT: Final = 10_000
 """Of one source. One that gives more rubbish is not read until somebody has looked at it."""
@@ -49,14 +49,14 @@ async def bury(
         if await session.get(DeadLetterRow, letter_id) is None:
             new += 1
             # What cannot be kept as it is, is kept as a text.
-            kept = json.loads(redact(text)) if len(text) <= _MAX_ITEM else redact(text[:_MAX_ITEM])
+            shown = kept_json(json.loads(text)) if len(text) <= _MAX_ITEM else kept(text[:_MAX_ITEM])
             session.add(
                 DeadLetterRow(
                     id=letter_id,
                     source_id=source_id,
-                    item=kept,
+                    item=shown,
                     item_hash=hashed,
-                    reason=redact(reason),
+                    reason=kept(reason),
                     created_at=now,
                 )
             )

@@ -18,13 +18,13 @@ from skillyard.learning.feedback import FeedbackSpec
 from skillyard.learning.feedback_items import spec_of
 from skillyard.learning.ids import new_id
 from skillyard.learning.intake import Intake, Taken
+from skillyard.learning.kept_texts import kept
 from skillyard.learning.models import FeedbackRow, FeedbackSourceRow
 from skillyard.learning.sources.addresses import Address, AddressReader
 from skillyard.learning.sources.dead_letters import bury
 from skillyard.learning.sources.readers import Reader
 from skillyard.learning.sources.source import FeedbackSource, SourceKind, source_of
 from skillyard.learning.sources.tables import TablePlace, TableReader
-from skillyard.redact import redact
 from skillyard.releases.owners import owner_of
 
 LEASE: Final = timedelta(minutes=10)
@@ -83,7 +83,7 @@ class Polling:
             return None
         except Exception as error:
             reason = error.message if isinstance(error, SkillyardError) else f"Nobody expected {type(error).__name__}."
-            await self._let_go(source, worker, _wait(source), failures=source.failures + 1, error=redact(reason))
+            await self._let_go(source, worker, _wait(source), failures=source.failures + 1, error=kept(reason))
             raise
         every = timedelta(seconds=source.every_seconds)
         await self._let_go(source, worker, every, failures=0, error="", cursor=cursor)
