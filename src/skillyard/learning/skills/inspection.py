@@ -1,5 +1,6 @@
 """What is looked at before a skill is kept: the format, the scan, its references, and what it may do."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,7 @@ TOOLS: Final = "allowed-tools"
 VERSION: Final = "version"
 _OWN: Final = frozenset({"name", "description"})
 _SCANNED: Final = frozenset(rule.code for rule in RULES)
+_FRONTMATTER: Final = re.compile(r"\s*---[ \t]*\r?\n[ \t]*(?:name|description)[ \t]*:")
 _BROKEN: Final = frozenset({"reference-broken", "reference-leaves-skill"})
 
 
@@ -45,6 +47,7 @@ def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:
     problems = [
         *misplaced(new, old),
         *placeholders(new, old),
+        *_second_frontmatter(draft, before),
         *(_said(finding) for finding in found if finding.severity is Severity.ERROR or finding.code in _BROKEN),
     ]
     asks: list[str] = []
@@ -59,6 +62,13 @@ def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:
         warnings=tuple(_said(finding) for finding in warned),
         references=tuple(each for each in draft.references if (each.target_skill, each.target_path) not in known),
     )
+
+
+def _second_frontmatter(draft: Draft, before: Draft | None) -> Iterator[str]:
+    """A body that begins with a frontmatter of its own would be shown to agents as text, beside the one that counts."""
+    was_so = before is not None and _FRONTMATTER.match(before.document.body)
+    if _FRONTMATTER.match(draft.document.body) and not was_so:
+        yield f"{SKILL_FILE}: the text begins with a frontmatter of its own; give the text below it alone."
 
 
 def _new_findings(draft: Draft, before: Draft | None, name: str) -> list[Finding]:

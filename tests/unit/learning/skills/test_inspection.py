@@ -26,6 +26,7 @@ def problems(new, old=None, name="refunds"):
         (skill(body="Read `references/none.md`.\n"), "is not in the skill"),
         (skill(body="See [it](../../etc/passwd).\n"), "leads out of the skill"),
         (skill(body="(rest unchanged)\n"), "stands for text"),
+        (skill(body="---\nname: other\ndescription: Another.\n---\n# It\n"), "a frontmatter of its own"),
         (skill(colour="red"), "not a field of the specification"),
         (Bundle([BundleFile("SKILL.md", b"no frontmatter")]), "frontmatter"),
     ],
