@@ -68,7 +68,10 @@ async def _matched(
             f"The model named the agent {unknown[0][:100]!r}, which there is not.",
             hint="It is asked again; a more capable model may do better.",
         )
-    return {match.agent_id: match.meaning for match in answer.matches}
+    meanings: dict[str, dict[str, None]] = {}
+    for match in answer.matches:  # an agent that is named twice is to learn both
+        meanings.setdefault(match.agent_id, {})[match.meaning] = None
+    return {agent_id: "\n".join(said) for agent_id, said in meanings.items()}
 
 
 def _told(feedback: Feedback, agents: Sequence[Agent]) -> str:

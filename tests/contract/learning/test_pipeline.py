@@ -313,6 +313,13 @@ async def test_feedback_of_another_tenant_is_not_there(learning: Make):
     assert await school.rooms.lessons.of(school.world.foreigner, feedback) == []
 
 
+async def test_an_agent_that_a_model_names_twice_is_to_learn_both(learning: Make):
+    said = ["Five days.", "Say sorry.", "Five days."]
+    matches = json.dumps({"matches": [{"agent_id": "support", "meaning": each} for each in said]})
+    school = await learning(in_turn(Reply(text=matches), REMEMBER, DONE))
+    assert (await school.lesson(await school.learn())).meaning == "Five days.\nSay sorry."
+
+
 async def test_what_it_took_to_find_nobody_is_kept(learning: Make):
     school = await learning(in_turn(Reply(text='{"matches": []}')))
     feedback = await school.learn("고맙습니다")
