@@ -157,6 +157,24 @@ async def test_an_answer_that_is_none_is_asked_for_again_and_then_left_to_a_pers
     assert (await school.again(feedback)).stage is Stage.COMMITTED
 
 
+async def test_calls_that_are_never_json_are_tried_again_and_then_left_to_a_person(school, raw):
+    raw.raw = deciding(tool_call("commit_to_memory", MEMORY[:20]))
+    feedback = await school.learn("half a call")
+    assert feedback.stage is Stage.NEEDS_REVIEW
+    assert "called commit_to_memory with what is no JSON, 3 times" in feedback.reason
+    assert await school.nothing_changed()
+
+
+async def test_a_commit_that_was_refused_is_the_reason_for_none(school, raw):
+    raw.mind = Mind(decide=by_plan(remember(""), FINISHED))
+    feedback = await school.learn("nothing to say")
+    assert feedback.stage is Stage.NO_COMMIT
+    assert feedback.reason == (
+        "It was finished without a commit. A commit was refused: text: a memory has 1 to 8,000 characters, not 0. "
+        "The model said: Done."
+    )
+
+
 async def test_a_refusal_is_no_commit_and_says_what_was_said(school, raw):
     for name, (body, said) in SAID.items():
         raw.raw = deciding(body)

@@ -1,6 +1,7 @@
 """The end of a lesson: what came of it, as it is written down."""
 
-from typing import Final
+import json
+from typing import Any, Final, cast
 
 from skillyard.learning.drafts import Committed, Proposed
 from skillyard.learning.lessons import Lessons
@@ -10,6 +11,7 @@ from skillyard.llm.transcripts import Transcript
 
 NO_COMMIT: Final = "It was finished without a commit."
 _MAX_WORDS: Final = 300
+_COMMITS: Final = "commit_to_"
 
 
 async def conclude(
@@ -24,8 +26,10 @@ async def conclude(
     """Note what was committed or proposed; with neither, the reason why nothing was."""
     if result is None:
         state, effects = LessonState.NO_COMMIT, None
-        words = "" if transcript is None or reason != NO_COMMIT else _last_words(transcript)
-        reason += f" The model said: {words}" if words else ""
+        if transcript is not None and reason == NO_COMMIT:
+            refused, words = _last_refusal(transcript), _last_words(transcript)
+            reason += f" A commit was refused: {refused}" if refused else ""
+            reason += f" The model said: {words}" if words else ""
     elif isinstance(result, Proposed):
         state, effects, reason = LessonState.PROPOSED, None, f"Waits for a decision on {result.proposal_id}."
     else:
@@ -33,6 +37,17 @@ async def conclude(
         reason = "" if effects else "It is known already."
     await lessons.conclude(lesson_id, state, reason=reason, effects=effects, transcript=transcript, spent=spent)
     return state
+
+
+def _last_refusal(transcript: Transcript) -> str:
+    """Why the last commit that was tried was none: whoever reads the outcome asks for that first."""
+    answers = [each["text"] for each in transcript.entries if str(each.get("name", "")).startswith(_COMMITS)]
+    try:
+        told: Any = json.loads(answers[-1]) if answers else None
+    except ValueError:  # a call of another shape than the tool's, which LangChain answers in words
+        return ""
+    refused = isinstance(told, dict) and cast("dict[str, Any]", told).get("status") == "refused"
+    return " ".join(str(told["reason"]).split())[:_MAX_WORDS] if refused else ""
 
 
 def _last_words(transcript: Transcript) -> str:

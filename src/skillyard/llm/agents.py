@@ -34,11 +34,14 @@ class Watched(AgentMiddleware[Any, Any]):
         for _ in range(_AGAIN):
             broken = _broken_calls(response)
             if not broken:
-                break
+                return response
             wrong = f"The arguments of {', '.join(broken)} were not JSON, so nothing was done. Call it again."
             self._transcript.add("user", wrong)
             again = [*request.messages, HumanMessage(wrong)]
             response = await self._ask(request.override(messages=again), handler)
+        broken = _broken_calls(response)
+        if broken:  # it wanted something: that must not pass for an end at which it wanted nothing
+            raise no_answer(f"it called {', '.join(broken)} with what is no JSON, {_AGAIN + 1} times", self._transcript)
         return response
 
     async def _ask(

@@ -22,6 +22,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 
 _TRIES: Final = 3
 """How often a model may answer in another shape than asked for."""
+_SHOWN: Final = 200
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
@@ -59,20 +60,21 @@ async def ask_shaped(
     transcript.add("system", system)
     transcript.add("user", user)
     messages: list[Any] = [SystemMessage(system), HumanMessage(user)]
-    problem = ""
+    problem = said = ""
     for _ in range(_TRIES):
         text = storable(text_of(await ask(model, messages, budget=budget, transcript=transcript)))
         try:
             return shape.model_validate(storable_json(json.loads(json_in(text))))
         except ValidationError as error:
-            problem = _told(error)
+            problem, said = _told(error), ""
         except (ValueError, RecursionError) as error:
             problem = f"it is no JSON ({error})."
+            said = f" It said: {_start(transcript)}"  # a refusal, perhaps
         wrong = f"That is not of the schema: {problem} Answer again with the JSON object alone."
         transcript.add("user", wrong)
         messages += [AIMessage(text), HumanMessage(wrong)]
     raise ModelError(
-        f"The model did not answer in the shape that was asked for: {problem}",
+        f"The model did not answer in the shape that was asked for: {problem}{said}",
         hint="It is tried again later; a more capable model may do better.",
         details={"tries": _TRIES},
     )
@@ -81,6 +83,11 @@ async def ask_shaped(
 def text_of(message: "BaseMessage") -> str:
     """All text of a message; where a model refuses, some say so beside it."""
     return str(message.text) or str(message.additional_kwargs.get("refusal") or "")
+
+
+def _start(transcript: Transcript) -> str:
+    """How the last answer begins, as it may be shown."""
+    return " ".join(str(transcript.entries[-1]["text"]).split())[:_SHOWN]
 
 
 def json_in(text: str) -> str:
