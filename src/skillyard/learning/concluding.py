@@ -7,7 +7,7 @@ from skillyard.learning.drafts import Committed, Proposed
 from skillyard.learning.lessons import Lessons
 from skillyard.learning.states import LessonState
 from skillyard.llm.budget import Spent
-from skillyard.llm.transcripts import Transcript
+from skillyard.llm.transcripts import AGAIN, Transcript
 
 NO_COMMIT: Final = "It was finished without a commit."
 _MAX_WORDS: Final = 300
@@ -41,13 +41,18 @@ async def conclude(
 
 def _last_refusal(transcript: Transcript) -> str:
     """Why the last commit that was tried was none: whoever reads the outcome asks for that first."""
-    answers = [each["text"] for each in transcript.entries if str(each.get("name", "")).startswith(_COMMITS)]
+    answers: list[str] = []
+    for entry in transcript.entries:
+        if entry["role"] == AGAIN:
+            answers.clear()
+        elif str(entry.get("name", "")).startswith(_COMMITS):
+            answers.append(entry["text"])
     try:
         told: Any = json.loads(answers[-1]) if answers else None
     except ValueError:  # a call of another shape than the tool's, which LangChain answers in words
         return ""
-    refused = isinstance(told, dict) and cast("dict[str, Any]", told).get("status") == "refused"
-    return " ".join(str(told["reason"]).split())[:_MAX_WORDS] if refused else ""
+    fields = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+    return " ".join(str(fields["reason"]).split())[:_MAX_WORDS] if fields.get("status") == "refused" else ""
 
 
 def _last_words(transcript: Transcript) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from skillyard.errors import InputError, LimitError
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.states import Stage
+from skillyard.llm.budget import Spent
 
 MAX_CONTENT: Final = 50_000
 MAX_TASK: Final = 20_000
@@ -126,7 +127,7 @@ def feedback_of(row: FeedbackRow) -> Feedback:
         created_at=row.created_at,
         finished_at=row.finished_at,
         transcript=row.transcript,
-        spent=row.spent,
+        spent=Spent.read(row.spent).as_dict() if row.spent else {},
     )
 
 

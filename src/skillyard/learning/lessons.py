@@ -21,9 +21,11 @@ from skillyard.learning.ids import id_of
 from skillyard.learning.models import FeedbackRow, LessonRow, ProposalRow
 from skillyard.learning.proposal import draft_columns, draft_from
 from skillyard.learning.states import LessonState, Operation, ProposalState, Stage, Target
-from skillyard.llm.budget import Spent
+from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.transcripts import Transcript
 
+_ATTEMPT: Final = "attempt"
+"""The key of what the last of several attempts cost."""
 _ATTACHES: Final = "attaches"
 """Of a decision that is not made yet: all that is known of it."""
 _OF_STAGE: Final = (
@@ -73,11 +75,19 @@ class Lesson:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Matching:
-    """What was said while it was found out whom feedback is for, and what that cost."""
+class Tried:
+    """What was said in all attempts so far, and what they cost."""
 
     entries: tuple[Mapping[str, Any], ...]
     spent: Spent
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Matching(Tried):
+    """The same of finding out whom feedback is for."""
+
+    attempt: Spent
+    """What the last attempt at it cost."""
 
 
 class Lessons:
@@ -107,12 +117,13 @@ class Lessons:
         """All that was said while it was decided, as JSON."""
         return b"[]" if lesson.transcript is None else await self._blobs.get(lesson.transcript)
 
-    async def keep_matching(self, feedback_id: str, transcript: Transcript, spent: Spent) -> None:
+    async def keep_matching(self, feedback_id: str, transcript: Transcript, budget: Budget) -> None:
         """Keep what was said while it was found out whom feedback is for, and what that cost."""
 
         async def note(transaction: Transaction, hashes: list[str]) -> None:
             row = await transaction.session.get_one(FeedbackRow, feedback_id)
-            row.transcript, row.spent = hashes[0], spent.as_dict()
+            row.transcript = hashes[0]
+            row.spent = {**budget.spent.as_dict(), _ATTEMPT: budget.attempt.as_dict()}
 
         await put_and_claim(self._database, self._blobs, [transcript.as_json()], note)
 
@@ -121,8 +132,20 @@ class Lessons:
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
             row = await session.get_one(FeedbackRow, feedback_id)
-        said = b"[]" if row.transcript is None else await self._blobs.get(row.transcript)
-        return Matching(entries=tuple(json.loads(said)), spent=Spent.read(row.spent))
+        return Matching(
+            entries=await self._said(row.transcript),
+            spent=Spent.read(row.spent),
+            attempt=Spent.read(row.spent.get(_ATTEMPT, row.spent)),
+        )
+
+    async def tried(self, lesson: Lesson, matched: Matching) -> Tried:
+        """What was said and spent on a lesson before, which begins with what it took to match it."""
+        if lesson.transcript is None:
+            return matched
+        return Tried(entries=await self._said(lesson.transcript), spent=Spent.read(lesson.spent))
+
+    async def _said(self, transcript: str | None) -> tuple[Mapping[str, Any], ...]:
+        return () if transcript is None else tuple(json.loads(await self._blobs.get(transcript)))
 
     async def begin(self, principal: Principal, feedback_id: str, meanings: Mapping[str, str]) -> list[str]:
         """Note for which agents something is to be learned, and what; those that are there already stay."""

@@ -23,14 +23,14 @@ from skillyard.learning.deciding import process_feedback_with_react
 from skillyard.learning.feedback import Feedback, feedback_of
 from skillyard.learning.intake import FEEDBACK
 from skillyard.learning.kept_texts import kept
-from skillyard.learning.lessons import Lessons, set_stage
+from skillyard.learning.lessons import Lessons, Tried, set_stage
 from skillyard.learning.matching import match_feedback_to_agents
 from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.react_tools import Desk
 from skillyard.learning.states import LessonState, Stage
 from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.models import ModelSource
-from skillyard.llm.transcripts import Transcript
+from skillyard.llm.transcripts import AGAIN, Transcript
 from skillyard.releases.owners import owner_of
 
 WAITING: Final = "waiting"
@@ -47,10 +47,16 @@ class Deciders:
     desk: Callable[[Pupil, Budget, Transcript], Desk]
     policy: Learning
 
-    def budget(self, spent: Spent | None = None) -> Budget:
-        """What one lesson may cost; what was `spent` before is part of it."""
+    def budget(self, *, spent: Spent | None = None, earlier: Spent) -> Budget:
+        """What one attempt at a lesson may cost; what was `spent` before is part of it."""
         policy = self.policy
-        return Budget(calls=policy.max_calls, tokens=policy.max_tokens, seconds=float(policy.max_seconds), spent=spent)
+        return Budget(
+            calls=policy.max_calls,
+            tokens=policy.max_tokens,
+            seconds=float(policy.max_seconds),
+            spent=spent,
+            earlier=earlier,
+        )
 
 
 class LearningWork:
@@ -116,13 +122,14 @@ class LearningWork:
             return [lesson.id for lesson in known]
         await self._note(feedback.id, Stage.MATCHING)
         agents = await self._meant(principal, feedback)
-        budget, transcript = self._deciders.budget(), Transcript(mask=kept)
+        before = await self._lessons.matching(principal, feedback.id)
+        budget, transcript = self._deciders.budget(earlier=before.spent), _going_on(before, again=bool(before.entries))
         try:
             meanings = await match_feedback_to_agents(
                 self._deciders.models.chat, feedback, agents, budget=budget, transcript=transcript
             )
         finally:  # an attempt that came to nothing was paid for as well
-            await self._lessons.keep_matching(feedback.id, transcript, budget.spent)
+            await self._lessons.keep_matching(feedback.id, transcript, budget)
         return await self._lessons.begin(principal, feedback.id, meanings)
 
     async def _meant(self, principal: Principal, feedback: Feedback) -> Sequence[Agent]:
@@ -152,7 +159,9 @@ class LearningWork:
         if resumed is not None:
             return await conclude(self._lessons, lesson_id, resumed)
         matched = await self._lessons.matching(principal, feedback.id)
-        budget, transcript = self._deciders.budget(matched.spent), Transcript(entries=matched.entries, mask=kept)
+        tried = await self._lessons.tried(lesson, matched)
+        budget = self._deciders.budget(spent=matched.attempt, earlier=tried.spent - matched.attempt)
+        transcript = _going_on(tried, again=lesson.transcript is not None)
         try:
             agent = await self._agents.get(principal, lesson.agent_id)
             result = await process_feedback_with_react(self._deciders.desk(pupil, budget, transcript), agent)
@@ -168,6 +177,14 @@ class LearningWork:
     async def _note(self, feedback_id: str, stage: Stage) -> None:
         async with self._database.write(bookkeeping=True) as transaction:
             await _set(transaction, feedback_id, stage, "")
+
+
+def _going_on(tried: Tried, *, again: bool) -> Transcript:
+    """A transcript that begins with what was said before."""
+    transcript = Transcript(entries=tried.entries, mask=kept)
+    if again:
+        transcript.add(AGAIN, "")
+    return transcript
 
 
 async def wake_waiting(database: Database, jobs: Jobs, *, clock: Clock = utc_now) -> int:

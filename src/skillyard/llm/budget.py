@@ -29,6 +29,12 @@ class Spent:
         """What `as_dict` wrote down."""
         return cls(**{each.name: int(kept.get(each.name, 0)) for each in fields(cls)})
 
+    def __add__(self, other: "Spent") -> "Spent":
+        return Spent.read({name: used + other.as_dict()[name] for name, used in self.as_dict().items()})
+
+    def __sub__(self, other: "Spent") -> "Spent":
+        return Spent.read({name: max(0, used - other.as_dict()[name]) for name, used in self.as_dict().items()})
+
     def as_dict(self) -> dict[str, int]:
         return {
             "calls": self.calls,
@@ -48,10 +54,13 @@ class Budget:
         tokens: int = MAX_TOKENS,
         seconds: float = MAX_SECONDS,
         spent: Spent | None = None,
+        earlier: Spent | None = None,
     ) -> None:
+        """What was `spent` before is part of it; what `earlier` attempts took is only told with it."""
         self._calls = calls
         self._tokens = tokens
         self._seconds = seconds
+        self._earlier = earlier or Spent()
         before = spent or Spent()
         self._used_calls = before.calls
         self._input = before.input_tokens
@@ -60,6 +69,12 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
+        """All that was used, in earlier attempts too."""
+        return self.attempt + self._earlier
+
+    @property
+    def attempt(self) -> Spent:
+        """What counts of it."""
         return Spent(
             calls=self._used_calls,
             input_tokens=self._input,

@@ -9,6 +9,8 @@ from skillyard.redact import Secrets, redact, storable
 MAX_TEXT: Final = 20_000
 """Characters that are kept of one message."""
 MAX_ENTRIES: Final = 500
+AGAIN: Final = "again"
+"""In place of who speaks: another attempt begins here."""
 
 
 class Transcript:
@@ -21,10 +23,12 @@ class Transcript:
         entries: Sequence[Mapping[str, Any]] = (),
         mask: Callable[[str], str] = redact,
     ) -> None:
-        """`mask` takes out what looks like a secret, `secrets` are those that are known."""
+        """`mask` takes out what looks like a secret, `secrets` are those that are known. Of the `entries` of earlier
+        attempts the newest are kept, so that there is room.
+        """
         self._secrets = Secrets(secrets)
         self._mask = mask
-        self._entries: list[dict[str, Any]] = [dict(entry) for entry in entries]
+        self._entries: list[dict[str, Any]] = [dict(entry) for entry in entries[-MAX_ENTRIES // 2 :]]
 
     @property
     def entries(self) -> tuple[Mapping[str, Any], ...]:

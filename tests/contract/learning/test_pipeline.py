@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from skillyard.config.settings import Settings
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields
+from skillyard.jobs import attempts
 from skillyard.learning.drafts import Refused
 from skillyard.learning.feedback import FeedbackSpec
 from skillyard.learning.intake import FEEDBACK
@@ -59,7 +61,7 @@ class School:
         yard = world.yard
         settings = Settings(**(model.settings if model else {}))
         skills: Any = NoSkills()
-        self.world = world
+        self.world, self.model = world, model
         self.rooms = LearningRooms(
             yard.database,
             yard.blobs,
@@ -318,6 +320,25 @@ async def test_an_agent_that_a_model_names_twice_is_to_learn_both(learning: Make
     matches = json.dumps({"matches": [{"agent_id": "support", "meaning": each} for each in said]})
     school = await learning(in_turn(Reply(text=matches), REMEMBER, DONE))
     assert (await school.lesson(await school.learn())).meaning == "Five days.\nSay sorry."
+
+
+async def test_attempts_that_came_to_nothing_are_told_and_counted_and_take_nothing_from_the_next(
+    learning: Make, monkeypatch: Any
+):
+    monkeypatch.setattr(attempts, "RETRY_AFTER", (timedelta(0),))
+    no = Reply(text="no")
+    out_of_order = Reply(status=400, text="out of order")
+    school = await learning(in_turn(no, no, no, MATCHED, SEARCH, out_of_order), max_calls=4)
+    feedback = await school.learn()
+    assert (await school.stage(feedback))[0] is Stage.NEEDS_REVIEW
+    school.model.script = in_turn(SEARCH, REMEMBER, DONE)
+    await school.rooms.intake.retry(school.world.boss, feedback)
+    await school.world.yard.jobs.run(FEEDBACK, feedback)
+    lesson = await school.lesson(feedback)
+    assert (lesson.state, lesson.spent["calls"]) == (LessonState.COMMITTED, 4 + 1 + 3)
+    said = json.loads(await school.rooms.lessons.transcript(lesson))
+    roles = [entry["role"] for entry in said]
+    assert (roles.count("again"), roles.count("error")) == (2, 1)
 
 
 async def test_what_it_took_to_find_nobody_is_kept(learning: Make):
