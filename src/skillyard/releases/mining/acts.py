@@ -114,6 +114,11 @@ class Act(ABC):
         """How much know-how it is: 0 for what everyone does."""
 
     @property
+    def entered(self) -> list[str]:
+        """What was typed or chosen: what is called so afterwards is called by a value."""
+        return [slot.value for slot in self.slots if slot.context in {Context.FIELD, Context.CHOICE} and slot.value]
+
+    @property
     def is_entry(self) -> bool:
         """Whether it only fills in a part of a form: in which order such is done makes no difference."""
         return False

@@ -69,9 +69,10 @@ def assemble(task: Task, network: Sequence[str]) -> Assembled:
 
 
 def _exact(occurrences: Sequence[Occurrence]) -> Iterator[str]:
-    """What each time is on its own, without what was left out then."""
+    """What each time is on its own, as things were called then, without what was left out."""
     for one in occurrences:
-        yield digest_of([form for form, act in ordered(one.all) if not _is_left_out(act)])
+        own = [replace(act, same_as="") if isinstance(act, BrowserAct) else act for act in one.all]
+        yield digest_of([form for form, act in ordered(own) if not _is_left_out(act)])
 
 
 def _grown(lined: _Lined) -> Iterator[str]:

@@ -102,6 +102,8 @@ class BrowserAct(Act):
     """Of the page that was opened."""
     is_left_out: bool = False
     """Whether it was not done at this time, but at others."""
+    same_as: str = ""
+    """The form of what it is the same as, where that was called otherwise."""
     type: StepType = field(default=StepType.BROWSER, init=False)
 
     def __post_init__(self) -> None:
@@ -142,6 +144,8 @@ class BrowserAct(Act):
         return (spot.role, spot.name, spot.within, spot.field) if spot else ("", "", "", self.selector)
 
     def form(self, typed: Collection[str]) -> str:
+        if self.same_as:
+            return self.same_as
         if self.verb == "open":
             return f"open {address_form(self.values[0], typed)}"
         said = f"{self.kind} {self.values[0]}" if self.verb in {"press", "eval"} else self.kind

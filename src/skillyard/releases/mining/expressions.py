@@ -10,6 +10,7 @@ from skillyard.releases.mining.acts import Ref, Template
 Row: TypeAlias = tuple[str | None, ...]
 """What stood in one place, for each time that the task was done; None where the place was not there."""
 _DATE: Final = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_WORDS: Final = re.compile(r"\S+|\s+")
 _TOKEN: Final = re.compile(
     r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}|\d+\.\d+|[^\W_]+|.",
@@ -73,7 +74,16 @@ def rendered(template: Template, value_of: Callable[[str], str | None]) -> str |
 
 def core_of(row: Row) -> tuple[str, Row, str] | None:
     """What stands before and after the part that differs, and that part; None where nothing stands around it."""
-    split = [_TOKEN.findall(value) for _, value in _given(row)]
+    return _around_core(row, _TOKEN)
+
+
+def words_around(row: Row) -> tuple[str, Row, str] | None:
+    """The same with whole words: of `Edit INV-1` and `Edit INV-2` the part that differs is `INV-1`."""
+    return _around_core(row, _WORDS)
+
+
+def _around_core(row: Row, pieces: re.Pattern[str]) -> tuple[str, Row, str] | None:
+    split = [pieces.findall(value) for _, value in _given(row)]
     if not split:
         return None
     shortest = min(map(len, split))

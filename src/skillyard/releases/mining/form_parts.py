@@ -36,10 +36,12 @@ class Rounds(NamedTuple):
 def parts_of(acts: Sequence[Act]) -> list[FormPart] | None:
     """The parts of what was done in a browser, the last one without an end; None if a field was filled in twice."""
     parts = [FormPart()]
+    typed: list[str] = []
     for index, act in enumerate(acts):
         if not isinstance(act, BrowserAct):
             return None
-        form = act.form(())
+        form = act.form(typed)
+        typed += act.entered
         if not act.is_entry:
             parts[-1].end, parts[-1].at = form, index
             parts.append(FormPart())
@@ -79,11 +81,12 @@ def _is_same_form(one: Mapping[str, BrowserAct], other: Mapping[str, BrowserAct]
     common, every = one.keys() & other.keys(), one.keys() | other.keys()
     acts = {**one, **other}
     return common == every or (
-        len(common) * 2 >= len(every) and all(_may_be_left_out(acts[form]) for form in every - common)
+        len(common) * 2 >= len(every) and all(may_be_left_out(acts[form]) for form in every - common)
     )
 
 
-def _may_be_left_out(act: BrowserAct) -> bool:
+def may_be_left_out(act: BrowserAct) -> bool:
+    """Whether a form can be sent without it."""
     spot = act.spot
     if spot is None or not spot.name or act.enters_secret:
         return False

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from skillyard.releases.mining.assembly import NotReplayableError, assemble
+from skillyard.releases.mining.classes import use_one_name
 from skillyard.releases.mining.detours import leave_out_detours
 from skillyard.releases.mining.entrances import use_one_entrance
 from skillyard.releases.mining.findings import Gap, GapKind, LoggedExecution, MinedSequence, MiningResult, SessionLog
@@ -36,6 +37,8 @@ def mine(sessions: Sequence[SessionLog], *, chosen: bool = False) -> MiningResul
     every = [unit for units in rows for unit in units]
     use_one_entrance(every)
     leave_out_detours(every)
+    succeeded = {act.form(()) for unit in every for act in unit.acts}
+    use_one_name(every)
     fill_in_optional(every)
     tasks = tasks_in(rows, once=lambda unit: chosen or unit.learn)
     found: dict[str, MinedSequence] = {}
@@ -48,7 +51,6 @@ def mine(sessions: Sequence[SessionLog], *, chosen: bool = False) -> MiningResul
             gaps += [gap] if gap else []
             continue
         found.setdefault(sequence.canonical, sequence)
-    succeeded = {act.form(()) for units in rows for unit in units for act in unit.acts}
     return MiningResult(
         sequences=tuple(found.values()), examined=len(executions), gaps=(*failing_gaps(failures, succeeded), *gaps)
     )

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from skillyard.releases.mining.acts import Act
-from skillyard.releases.mining.classes import kinds_of
+from skillyard.releases.mining.classes import digest_of
 from skillyard.releases.mining.units import Unit
 
 _LONGEST: Final = 12
@@ -69,9 +69,8 @@ class _Row:
 
 def tasks_in(sessions: Sequence[Sequence[Unit]], *, once: Callable[[Unit], bool]) -> list[Task]:
     """The tasks of sessions. `once` tells of which units one occurrence is enough."""
-    kinds = kinds_of([unit for units in sessions for unit in units])
     rows = [
-        _Row(units=list(units), kinds=[kinds[id(unit)] for unit in units], used=[False] * len(units))
+        _Row(units=list(units), kinds=[digest_of(unit.forms) for unit in units], used=[False] * len(units))
         for units in sessions
     ]
     found = [Task(occurrences=tuple(occurrences)) for occurrences in _repeated(rows)]

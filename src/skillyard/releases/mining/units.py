@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from skillyard.releases.mining.acts import Act, Context, Look
+from skillyard.releases.mining.acts import Act, Look
 from skillyard.releases.mining.addresses import address_form, origin_of, same_page
 from skillyard.releases.mining.browser_acts import BrowserAct
 from skillyard.releases.mining.form_parts import parts_of, rounds_in
@@ -65,7 +65,7 @@ def ordered(acts: Iterable[Act]) -> list[tuple[str, Act]]:
         else:
             found += [*sorted(entries, key=lambda pair: pair[0]), (form, act)]
             entries = []
-        typed += [slot.value for slot in act.slots if slot.context in {Context.FIELD, Context.CHOICE} and slot.value]
+        typed += act.entered
     return [*found, *sorted(entries, key=lambda pair: pair[0])]
 
 
@@ -257,13 +257,13 @@ def _rounds(acts: Sequence[BrowserAct]) -> Iterator[list[BrowserAct]]:
 def _loop_over_things(acts: Sequence[BrowserAct]) -> Loop | None:
     """The same done with one thing of a list after the other, each known by its name and with a form of its own."""
     done = ordered(acts)
-    loop = loop_in([_kind_of_thing(act) or form for form, act in done])
+    loop = loop_in([kind_of_thing(act) or form for form, act in done])
     if loop is None or not any(act.is_entry for _, act in done[loop.start : loop.start + loop.length]):
         return None
     return loop
 
 
-def _kind_of_thing(act: Act) -> str:
+def kind_of_thing(act: Act) -> str:
     """What a thing of a list is one of, by its page; empty for what is none."""
     if not isinstance(act, BrowserAct) or act.verb != "click" or not any(slot.listed for slot in act.slots):
         return ""

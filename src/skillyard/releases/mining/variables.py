@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from skillyard.releases.mining.acts import Context, Ref, Slot, Template
-from skillyard.releases.mining.expressions import Row, core_of, differs, expressed, is_within, shared_dates
+from skillyard.releases.mining.expressions import (
+    Row,
+    core_of,
+    differs,
+    expressed,
+    is_within,
+    shared_dates,
+    words_around,
+)
 from skillyard.releases.mining.naming import variable_name
 from skillyard.releases.mining.value_types import type_of
 from skillyard.releases.payloads import Variable, VariableType
@@ -20,6 +28,12 @@ _PROGRAMS: Final = frozenset({"filter", "expression", "program"})
 _VAGUE: Final = frozenset(
     {"in", "out", "input", "output", "file", "path", "input file", "output file", "source", "target"}
 )
+_DEEDS: Final = frozenset(
+    "add approve assign book borrow buy choose close complete copy delete details download edit export join manage "  # noqa: SIM905 -- a list of words
+    "modify open order pay pick print remove rename rent reserve return select share show start update use view "
+    "예약 수정 편집 삭제 보기 선택 추가 열기 编辑 修改 删除 查看 选择 预订 添加 打开".split()
+)
+"""Words with which the names of links and buttons say what is done to a thing of a list."""
 _UNNAMED: Final = "name"
 """What the differing part of something is called that has no better name."""
 _NOTHING_KNOWN: Final = "value"
@@ -212,8 +226,8 @@ class _Binding:
         slot = column.slot
         if slot.context is Context.AROUND:
             return self._beside_value(column) or self._whole(column)
-        if slot.context is Context.NAME and not (slot.listed or _by_number(column.values)):
-            return None
+        if slot.context is Context.NAME:
+            return (self._done_to(column) or self._whole(column)) if slot.listed or _by_number(column.values) else None
         core = self._core(column)
         if core is None or slot.type in {VariableType.INTEGER, VariableType.NUMBER, VariableType.BOOLEAN}:
             return self._whole(column)
@@ -227,6 +241,17 @@ class _Binding:
             named = Column(slot=_called(slot, label), values=row)
             return _around(before, (Ref(self._add(named, row, whole=False), row[self._at] or ""),), after)
         return self._whole(column)
+
+    def _done_to(self, column: Column) -> Template | None:
+        """The thing alone, where the name of an element says what is done to it: the berth of `Reserve B12`."""
+        around = words_around(column.values)
+        if around is None:
+            return None
+        before, row, after = around
+        if not _DEEDS.intersection(f"{before} {after}".casefold().split()):
+            return None
+        known = expressed(row, self._known, self._at)
+        return _around(before, known or (Ref(self._add(column, row), row[self._at] or ""),), after)
 
     def _beside_value(self, column: Column) -> Template | None:
         """The value that stood beside an element every time, by which its row is known whatever else is in it."""

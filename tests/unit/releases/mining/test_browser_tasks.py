@@ -260,6 +260,50 @@ def test_a_label_that_changed_a_little_is_the_same_field():
     assert set(sequence.example_values) == {"customer_name", "town"}
 
 
+def test_a_label_that_changed_after_it_was_the_same_for_long_is_the_same_field():
+    labels = ("Arrival", "Arrival", "Arrival", "Date of arrival")
+    logs = [
+        Log().open("/new").fill(label, f"2027-06-0{day}").fill("Boat", f"Boat {day}").click("Save", goes_to="/ok")
+        for day, label in enumerate(labels, 1)
+    ]
+    (sequence,) = mine([log.session for log in logs]).sequences
+    assert sequence.repeats == 4
+    assert len(sequence.example_values["boat"]) == 4
+
+
+def test_labels_that_are_on_a_page_together_are_of_different_fields():
+    logs = []
+    for label in ("Phone", "Mobile phone"):
+        log = Log().open("/new").look('- textbox "Phone" [ref=e1]', '- textbox "Mobile phone" [ref=e2]')
+        logs.append(log.fill("Name", "Ada").fill("Town", "Bern").fill(label, "5550100").click("Save", goes_to="/ok"))
+    (sequence,) = mine([log.session for log in logs]).sequences
+    assert {step.when for step in sequence.payload.steps} == {"", "phone", "mobile_phone"}
+
+
+def test_buttons_of_a_list_say_what_is_done_to_which():
+    logs = []
+    for thing, count in (("Oak desk", "1"), ("Lamp", "2"), ("Chair", "3")):
+        log = (
+            Log()
+            .open("/shop", "Articles")
+            .look('- button "Add Lamp to cart" [ref=e1]', '- button "Add Chair to cart" [ref=e2]')
+        )
+        log.click(f"Add {thing} to cart", goes_to="/cart").fill("Count", count).click("Order", goes_to="/ok")
+        logs.append(log.session)
+    (sequence,) = mine(logs).sequences
+    assert elements(sequence)[0] == ("click", "Add {{article}} to cart")
+    assert sequence.example_values["article"] == ("Oak desk", "Lamp", "Chair")
+
+
+def test_a_word_that_names_share_by_chance_is_part_of_the_value():
+    logs = []
+    for thing, count in (("Blue cup", "1"), ("Blue pot", "2")):
+        log = Log().open("/shop", "Articles").click(thing, role="link", goes_to="/article/7")
+        logs.append(log.fill("Count", count).click("Order", goes_to="/ok").session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.example_values["article"] == ("Blue cup", "Blue pot")
+
+
 def test_a_field_without_a_name_is_found_by_the_name_it_is_sent_with():
     logs = []
     for query in ("red", "blue"):

@@ -103,3 +103,42 @@ def test_a_password_is_never_an_option():
     secret = Log().open("/new").fill("Customer", "Bob").fill("Quantity", "2")
     secret.fill("Password", "{{secret:password}}", password=True).click("Save", goes_to="/ok")
     assert mine([plain, secret.session]).sequences == ()
+
+
+def berth_booked(berth, who, *, mail="E-mail", confirm="Confirm booking", order=1, with_enter=False, **options):
+    """A visit to a harbour: sign in, choose a berth from a list, fill in the form, confirm."""
+    log = Log(learn=True).open("/", "Harbour").look(f'- textbox "{mail}" [ref=e1]', '- textbox "Password" [ref=e2]')
+    log.fill(mail, f"{who}@harbour.test").fill("Password", "{{secret:password}}", password=True)
+    if with_enter:  # where it leads is seen only later
+        log.step("press Enter", {"role": "textbox", "name": "Password"})
+        log.url = "http://127.0.0.1:8000/berths"
+    else:
+        log.click("Log in", goes_to="/berths")
+    log.look('- heading "Berths" [ref=e1]', f'- link "Reserve {berth}" [ref=e2]')
+    log.click(f"Reserve {berth}", role="link", goes_to=f"/book/{berth}")
+    entries = [("Skipper", who), ("Nights", str(len(who))), ("Boat", f"The {who}"), *options.items()]
+    for label, text in entries[::order]:
+        log.fill(label, text)
+    return log.click("Continue", goes_to="/confirm/7").click(confirm, goes_to="/done", shown=["Thank you"]).session
+
+
+VISITS = (
+    {"berth": "B12", "who": "mira", "Phone": "555"},
+    {"berth": "A7", "who": "olaf", "Remarks": "Late", "order": -1, "with_enter": True},
+    {"berth": "C3", "who": "ines", "mail": "Email address", "confirm": "Confirm the booking"},
+)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (0, 2, 1)])
+def test_options_labels_that_changed_and_things_of_a_list_together_are_still_one_task(order):
+    sessions = [berth_booked(**VISITS[index]) for index in order]
+    (sequence,) = mine(sessions).sequences
+    assert sequence.repeats == 3
+    assert sequence.example_values["berth"] == tuple(VISITS[index]["berth"] for index in order)
+    assert {name for name, one in sequence.payload.variables.items() if one.default == ""} == {"phone", "remarks"}
+    assert [step.element.name for step in sequence.payload.steps if "Reserve" in str(step.element)] == [
+        "Reserve {{berth}}"
+    ]
+    for many in (1, 2):
+        (before,) = mine(sessions[:many]).sequences
+        assert before.canonical in {sequence.canonical, *sequence.variants}
