@@ -2,29 +2,38 @@
 
 # ruff: noqa: ARG001 -- the renderer gives all of this to every rule
 
+import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 MAX_LENGTH: Final = 512 * 1024
 """Longer texts are shown as they were written."""
 _FILES: Final = "files"
+_SKILLS: Final = "skills"
 _ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_WIKI: Final = re.compile(r"\[\[([^\s\[\]|#][^\[\]\n|#]{0,200})(?:[#|]([^\[\]\n]{0,200}))?\]\]")
+_DOT: Final = re.compile("%2e", re.IGNORECASE)
 _DEEPEST: Final = 6
 
 
-def to_html(text: str, *, files: str = "") -> str:
-    """The text as HTML; links to files of its own lead to where `files` are served."""
+def to_html(text: str, *, files: str = "", skills: Mapping[str, str] | None = None) -> str:
+    """The text as HTML; links to files of its own lead to where `files` are served.
+
+    `skills` are the pages of others that it may refer to, by their names. What leads anywhere else on this server is
+    no link: a text must not send its reader to pages that act for them.
+    """
     if len(text) > MAX_LENGTH:
         return f'<pre tabindex="0">{escapeHtml(text)}</pre>'
-    return _parser().render(text, {_FILES: files})
+    return _parser().render(text, {_FILES: files, _SKILLS: skills or {}})
 
 
 @cache
@@ -43,7 +52,22 @@ def _parser() -> MarkdownIt:
         ("code_block", _code),
     ):
         parser.add_render_rule(name, rule)
+    parser.inline.ruler.before("link", "wiki", _wiki)
     return parser
+
+
+def _wiki(state: StateInline, silent: bool) -> bool:
+    """`[[other-skill]]`, which is a link where that skill is known."""
+    found = _WIKI.match(state.src, state.pos)
+    page = found and state.env[_SKILLS].get(found[1].strip())
+    if not found or not page:
+        return False
+    if not silent:
+        state.push("link_open", "a", 1).attrSet("href", page)
+        state.push("text", "", 0).content = found[1].strip()
+        state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
 
 
 def _image(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
@@ -52,7 +76,10 @@ def _image(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDi
     source, text = str(token.attrGet("src") or ""), token.content
     if _ELSEWHERE.match(source):
         return f'<a href="{escapeHtml(source)}" rel="noreferrer noopener nofollow">{escapeHtml(text or source)}</a>'
-    return f'<img src="{escapeHtml(_own(source, env, raw=True))}" alt="{escapeHtml(text)}" loading="lazy">'
+    own = _own(source, env, raw=True)
+    if own is None:
+        return escapeHtml(text or source)
+    return f'<img src="{escapeHtml(own)}" alt="{escapeHtml(text)}" loading="lazy">'
 
 
 def _link(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
@@ -60,17 +87,27 @@ def _link(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Opt
     target = str(token.attrGet("href") or "")
     if _ELSEWHERE.match(target):
         token.attrSet("rel", "noreferrer noopener nofollow")
-    else:
-        token.attrSet("href", _own(target, env, raw=False))
+        return renderer.renderToken(tokens, at, options, env)
+    own = target if target in env[_SKILLS].values() else _own(target, env, raw=False)
+    if own is None:
+        return "<a>"
+    token.attrSet("href", own)
     return renderer.renderToken(tokens, at, options, env)
 
 
-def _own(target: str, env: EnvType, *, raw: bool) -> str:
-    files: Any = env.get(_FILES)
-    if not files or not target or target.startswith(("#", "/")):
+def _own(target: str, env: EnvType, *, raw: bool) -> str | None:
+    """Where a path within the text leads: to a file of the skill or to a skill beside it, else nowhere."""
+    if target.startswith("#"):
         return target
-    path, mark, place = target.partition("#")
-    return f"{files}/{path.removeprefix('./')}{'?raw=1' if raw else ''}{mark}{place}"
+    files: Any = env.get(_FILES)
+    written, mark, place = target.partition("#")
+    # Browsers go up by an encoded dot as well.
+    path = posixpath.normpath(_DOT.sub(".", written.partition("?")[0]))
+    if not files or not written or path.startswith("/"):
+        return None
+    if path.startswith(".."):
+        return None if raw else env[_SKILLS].get(path.removeprefix("../").removesuffix("/SKILL.md"))
+    return f"{files}/{path}{'?raw=1' if raw else ''}{mark}{place}"
 
 
 def _heading(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:

@@ -105,9 +105,9 @@ def _size(count: int) -> str:
     raise AssertionError
 
 
-def _markdown(text: str, files: str = "") -> Markup:
-    """Markdown as HTML; links to files of its own lead to where `files` are served."""
-    return Markup(to_html(text, files=files))  # noqa: S704 -- made so that it can do nothing
+def _markdown(text: str, files: str = "", skills: Mapping[str, str] | None = None) -> Markup:
+    """Markdown as HTML; links to files of its own lead to where `files` are served, others to the pages of `skills`."""
+    return Markup(to_html(text, files=files, skills=skills))  # noqa: S704 -- made so that it can do nothing
 
 
 def _count(number: int) -> str:

@@ -14,6 +14,7 @@ from skillyard.server.api.graph_schemas import DependenciesSchema, ReferencesSch
 from skillyard.server.api.history import LARGEST, list_history
 from skillyard.server.api.skill_schemas import SkillSchema
 from skillyard.server.api.usage_schemas import UsageDaySchema
+from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.provenance import provenance_of
 
@@ -36,15 +37,17 @@ TheSkill = Annotated[Skill, Depends(skill_of)]
 @router.page(SKILL)
 async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
     usage = await yard.registry.usage.of_skill(caller, skill.id, days=_DAYS)
+    references = ReferencesSchema.of(await yard.registry.references.around(caller, skill.id))
     return Page(
         "skill/overview.html",
         {
             "skill": SkillSchema.of(skill),
-            "references": ReferencesSchema.of(await yard.registry.references.around(caller, skill.id)),
+            "references": references,
             "dependencies": await _dependencies(yard, caller, skill),
             "usage": [UsageDaySchema.of(day) for day in usage],
             "provenance": await provenance_of(yard, caller, skill),
         },
+        extra={"pages": _pages_of(references)},
     )
 
 
@@ -58,6 +61,12 @@ async def history(
         "skill/history.html",
         {"skill": SkillSchema.of(skill), "entries": page.data, "next_cursor": page.next_cursor},
     )
+
+
+def _pages_of(references: ReferencesSchema) -> dict[str, str]:
+    """The pages of the skills that the text refers to, by the names that it has for them."""
+    names = {node.id: node.full_name for node in references.nodes}
+    return {edge.name: skill_path(names[edge.target]) for edge in references.outgoing if edge.name and edge.target}
 
 
 async def _dependencies(yard: Yard, principal: Principal, skill: Skill) -> DependenciesSchema | None:

@@ -78,6 +78,25 @@ def test_own_files_are_linked_and_pictures_from_elsewhere_are_not_loaded():
     assert 'href="#e"' in html
 
 
+@pytest.mark.parametrize(
+    "target",
+    ["/settings", "../../settings", "a/../../../settings", "..", "%2e%2E/.%2e/settings", "../other/a.md"],
+)
+def test_a_text_leads_nowhere_on_this_server_but_to_its_own_files(target):
+    html = to_html(f"[a]({target}) ![b]({target})", files="/skills/x/y/files")
+    assert html == "<p><a>a</a> b</p>\n"
+
+
+def test_other_skills_are_linked_where_they_are_known():
+    skills = {"pdf": "/skills/x/pdf"}
+    html = to_html(
+        "[[pdf]] [[pdf#a]] [[other]] `[[pdf]]` [a](../pdf/SKILL.md) [b](../other)", files="/f", skills=skills
+    )
+    assert html.count('<a href="/skills/x/pdf">') == 3
+    assert "[[other]] <code>[[pdf]]</code>" in html
+    assert "<a>b</a>" in html
+
+
 def test_headings_leave_the_first_to_the_page():
     assert to_html("# A\n\n###### B\n") == "<h2>A</h2>\n<h6>B</h6>\n"
 
