@@ -6,10 +6,12 @@ from string import Formatter
 
 import pytest
 
+import skillyard
 import skillyard.server.web
 from skillyard.server.web.accept import preferred
 from skillyard.server.web.texts import LANGUAGES, _texts_of, language_for
 
+PACKAGE = Path(skillyard.__file__).parent
 WEB = Path(skillyard.server.web.__file__).parent
 SOURCES = [*WEB.rglob("*.html"), *WEB.rglob("*.py")]
 USED = re.compile(r"""\bt(?:exts)?\(\s*f?["']([^"']*)["'](\s*~)?""")
@@ -47,6 +49,15 @@ def test_no_text_is_left_over():
         name = key.removesuffix(".one")
         known = name in everything or any(name.startswith(prefix) for prefix in prefixes if prefix)
         assert known or name.startswith(("actions.", "done.", "errors.")), key
+
+
+def test_everything_that_the_history_tells_has_words():
+    rooms = [room for room in PACKAGE.iterdir() if room.is_dir() and room.name != "server"]
+    code = "\n".join(path.read_text() for room in rooms for path in room.rglob("*.py"))
+    kinds = {key.split(".")[1] for key in _texts_of("en") if key.startswith("actions.")}
+    actions = set(re.findall(rf'"((?:{"|".join(kinds)})\.[a-z_]*(?:ed|set|back|begun))"', code))
+    assert {"person.created", "version.published", "proposal.decided", "member.set"} <= actions
+    assert {f"actions.{action}" for action in actions} <= set(_texts_of("en"))
 
 
 @pytest.mark.parametrize(
