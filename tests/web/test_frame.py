@@ -43,13 +43,14 @@ def test_what_is_chosen_in_the_list_is_in_the_address(yard, visit):
 
 
 def test_readers_choose_language_and_theme_without_a_script(yard, visit):
-    page = visit(yard.url, javascript=False).go("/skills")
+    page = visit(yard.url, javascript=False).go("/skills?q=python&namespace=")
     page.get_by_label("Language").select_option("ko")
     page.get_by_label("Theme").select_option("dark")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator("html")).to_have_attribute("lang", "ko")
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     expect(page.get_by_role("heading", level=1)).to_have_text("스킬")
+    expect(page.locator("#skills-q")).to_have_value("python")
 
 
 def test_a_browser_is_answered_in_its_own_language(yard, visit):

@@ -27,7 +27,7 @@ def test_folders_are_brought_in_agents_connected_and_a_model_chosen(new_yard, vi
     page = visitor.go("/")
     expect(page.get_by_text("pdf-forms", exact=True)).to_be_visible()
     visitor.is_content()
-    page.get_by_role("button", name="Publish").click()
+    page.get_by_role("button", name="Publish this").or_(page.get_by_role("button", name="Publish these")).click()
     expect(page.get_by_text("Your skills are here now.")).to_be_visible()
     assert new_yard.client.skill("pdf-forms")["latest"]
 
@@ -67,3 +67,23 @@ def test_a_yard_for_others_changes_nothing_on_its_machine(serve):
     answer = httpx.get(f"{served.url}/set-up.json", headers={"Authorization": f"Bearer {'a' * 32}"})
     assert answer.status_code in {403, 404}
     assert json.loads(answer.text)["error"]["message"]
+
+
+def test_a_folder_that_is_named_is_brought_in_and_one_that_is_none_is_told(new_yard, visit):
+    folder = new_yard.home / "elsewhere/note-taking"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL.format("note-taking"))
+    visitor = visit(new_yard.url, javascript=False)
+    page = visitor.go("/set-up")
+    for wrong in ("no/such<b>", "~/elsewhere/../.codex"):
+        page.get_by_text("Another folder").click()
+        page.get_by_label("Where it is").fill(wrong)
+        page.get_by_role("button", name="Publish what").click()
+        expect(page.get_by_role("alert")).to_contain_text(wrong)
+        expect(page.get_by_label("Where it is")).to_have_value(wrong)
+        page = visitor.go("/set-up")
+    page.get_by_text("Another folder").click()
+    page.get_by_label("Where it is").fill("~/elsewhere")
+    page.get_by_role("button", name="Publish what").click()
+    expect(page.get_by_text("Your skills are here now.")).to_be_visible()
+    assert new_yard.client.skill("note-taking")["latest"]

@@ -9,12 +9,12 @@ from typing import Any, Final
 from skillyard.agents.clients.install import carry_out, installed_entry, plan_install, plan_uninstall
 from skillyard.agents.clients.own_server import ENTRY_NAME, own_command
 from skillyard.agents.clients.table import CLIENTS, Client, find_client
-from skillyard.app.libraries import BUILTIN
+from skillyard.app.libraries import BUILTIN, open_library
 from skillyard.app.yard import Yard
 from skillyard.config.files import write_key
 from skillyard.config.load import load_settings, parse_value
 from skillyard.config.paths import user_config_file
-from skillyard.errors import SkillyardError
+from skillyard.errors import InputError, SkillyardError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
 from skillyard.library.disk import read_folder
@@ -57,6 +57,26 @@ def found_here(library: Library, known: Collection[str]) -> list[SkillEntry]:
     """The skills in this machine's folders that the yard has nothing like."""
     entries = library.catalog().entries
     return [entry for entry in entries if entry.source != BUILTIN and entry.name not in known]
+
+
+def found_in(folder: str, known: Collection[str]) -> list[SkillEntry]:
+    """The skills in a folder that a person names, that the yard has nothing like."""
+    path = Path(folder).expanduser()
+    if not path.is_absolute() or not path.is_dir():
+        raise InputError(
+            f"{folder!r} is no folder of this machine.",
+            hint="Give it from the root on, such as /home/ana/skills, or from your home folder on: ~/skills",
+            details={"field": "folder", "value": folder},
+        )
+    entries = open_library(load_settings(), roots=[path]).catalog().entries
+    found = [entry for entry in entries if entry.name not in known]
+    if not found:
+        raise InputError(
+            f"There is no skill in {folder!r} that is not here already.",
+            hint="A skill is a folder with a file SKILL.md in it.",
+            details={"field": "folder", "value": folder},
+        )
+    return found
 
 
 async def bring_in(yard: Yard, principal: Principal, entries: Sequence[SkillEntry]) -> Brought:

@@ -5,7 +5,7 @@ import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.params import Depends
@@ -95,8 +95,10 @@ class PageRouter(APIRouter):
 
 def go_to(path: str, /, *, done: str = "", **query: str) -> RedirectResponse:
     """Send the browser on after a form; `done` is the key of the text that says what was done."""
-    given = {**query, **({"done": done} if done else {})}
-    return RedirectResponse(f"{path}?{urlencode(given)}" if given else path, status_code=303)
+    place, _, before = path.partition("?")
+    kept = [(name, value) for name, value in parse_qsl(before, keep_blank_values=True) if name != "done"]
+    given = urlencode([*kept, *query.items(), *([("done", done)] if done else [])])
+    return RedirectResponse(f"{place}?{given}" if given else place, status_code=303)
 
 
 async def _compress(answer: Response, scope: Scope) -> None:

@@ -7,12 +7,22 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Request, Response
 
 from skillyard.app.sample import has_sample, remove_sample
-from skillyard.app.set_up import bring_in, choose_model, connect, connections, disconnect, found_here, model_in_settings
+from skillyard.app.set_up import (
+    bring_in,
+    choose_model,
+    connect,
+    connections,
+    disconnect,
+    found_here,
+    found_in,
+    model_in_settings,
+)
 from skillyard.app.yard import Yard
-from skillyard.errors import NotFoundError
+from skillyard.errors import InputError, NotFoundError
+from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal
 from skillyard.library.roots import Machine
-from skillyard.registry.summaries import visible_summaries
+from skillyard.registry.summaries import Summary, visible_summaries
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.auth import operator_only
 from skillyard.server.web.forms import Posted
@@ -47,18 +57,26 @@ router = PageRouter()
 
 @router.page(SET_UP, dependencies=[_OPERATOR])
 async def set_up(yard: TheYard, caller: Caller, home: OwnHome, library: OwnLibrary) -> Page:
-    return Page("set_up.html", await guide_of(yard, caller, home, library), extra={"brought": None})
+    return Page("set_up.html", await guide_of(yard, caller, home, library), extra={"brought": None, "problem": None})
 
 
 @router.post(f"{SET_UP}/folders", dependencies=[_OPERATOR], response_model=None)
 async def bring_folders_in(form: Posted, yard: TheYard, caller: Caller, home: OwnHome, library: OwnLibrary) -> Response:
-    """Publish what is in this machine's folders."""
-    del form  # it holds nothing but the proof that it is ours
-    found = await asyncio.to_thread(found_here, library, await _known(yard, caller))
+    """Publish what is in the folder that was named, or else in those of this machine's agents."""
+    known = await _known(yard, caller)
+    try:
+        if folder := form.text("folder").strip():
+            found = await asyncio.to_thread(found_in, folder, known)
+        else:
+            found = await asyncio.to_thread(found_here, library, known)
+    except InputError as error:
+        guide = await guide_of(yard, caller, home, library)
+        extra = {"brought": None, "problem": error.as_public_dict(), "folder": form.text("folder")}
+        return Page("set_up.html", guide, extra=extra, status=error.http_status)
     brought = await bring_in(yard, caller, found)
     if brought.refused or brought.left:
         guide = await guide_of(yard, caller, home, library)
-        return Page("set_up.html", guide, extra={"brought": brought})
+        return Page("set_up.html", guide, extra={"brought": brought, "problem": None})
     return go_to("/skills", done="brought")
 
 
@@ -89,9 +107,11 @@ async def take_sample_out(form: Posted, yard: TheYard, caller: Caller, home: Own
 
 async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) -> dict[str, Any]:
     """How far the yard is set up, and what could be done."""
-    found = await asyncio.to_thread(found_here, library, await _known(yard, caller))
+    known = await _known(yard, caller)
+    found = await asyncio.to_thread(found_here, library, known)
     return {
         "folders": {
+            "done": not found and any(each.namespace != SYSTEM for each in known.values()) and not has_sample(home),
             "total": len(found),
             "names": [entry.name for entry in found[:_SHOWN]],
             "sources": sorted({entry.source for entry in found}),
@@ -102,5 +122,6 @@ async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) 
     }
 
 
-async def _known(yard: Yard, caller: Principal) -> set[str]:
-    return {each.name for each in await visible_summaries(yard.database, caller)}
+async def _known(yard: Yard, caller: Principal) -> dict[str, Summary]:
+    """The skills that are here, by their names."""
+    return {each.name: each for each in await visible_summaries(yard.database, caller)}
