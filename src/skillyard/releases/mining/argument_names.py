@@ -21,6 +21,10 @@ _WROTE: Final = re.compile(
     re.IGNORECASE,
 )
 _USAGE: Final = re.compile(r"(?im)^usage:[ \t]*(.+(?:\n[ \t]+\S.*)*)")
+_SAYS_USAGE: Final = re.compile(r"(?im)^[^\n]*?\busage:?[ \t]+([^\n\"'`]+)")
+"""A line of a script that tells how it is used: a comment, or what it prints."""
+_COMMENT: Final = re.compile(r"(?m)^[ \t]*#+[ \t]*([^\n]+)$")
+_PLACEHOLDER: Final = re.compile(r"<[A-Za-z][\w -]*>|[A-Z][A-Z0-9_]+")
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\{[^{}]*\}|\([^()]*\)")
 _WORD: Final = re.compile(r"<?([A-Za-z][\w -]*?)>?(?:\.\.\.)?")
 _DECLARED: Final = re.compile(r"add_argument\(\s*[\"']([A-Za-z]\w*)[\"']")
@@ -28,6 +32,9 @@ _PICKED: Final = re.compile(
     r"(?m)(?:^|;)[ \t]*(?:export |local )?([A-Za-z_]\w*)[ \t]*=[^=;\n]*?(?:\bargv\[(\d)\]|\"?\$\{?(\d)\b)"
 )
 _UNPACKED: Final = re.compile(r"(?m)^[ \t]*([\w, \t]+?)[ \t]*=[ \t]*(?:\w+\.)?argv(\[1:\d?\])?[ \t]*$")
+_BESIDE: Final = re.compile(r"(?<=[ \t])([A-Za-z_]\w*)=\"?\$\{?(\d)\b")
+_TOGETHER: Final = re.compile(r"(?m)^[ \t]*(\w+(?:[ \t]*,[ \t]*\w+)+)[ \t]*=([^=\n].*)$")
+_TAKEN: Final = re.compile(r"\bargv\[(\d)\]")
 _PARTED: Final = re.compile(r"\s*,\s*")
 
 
@@ -37,15 +44,25 @@ def arguments_named(acts: Iterable[Act]) -> dict[str, dict[int, str]]:
     for act in acts:
         if isinstance(act, ShellAct):
             for name, body in _scripts(act):
-                found.setdefault(name, {}).update(_of_source(body))
+                found.setdefault(name, {}).update(_of_source(body) or _of_remarks(name, body))
         for text in (act.output, *(look.output for look in act.looks)):
             for usage in _USAGE.finditer(text):
-                name, *words = _BRACKETS.sub(" ", usage[1]).split()
-                if tools.INTERPRETING.fullmatch(name) and words:
-                    name, *words = words
-                names = [word[1] for word in map(_WORD.fullmatch, words) if word]
-                found.setdefault(name.rpartition("/")[2], dict(enumerate(names, start=1)))
+                name, words = _command(usage[1])
+                found.setdefault(name, _numbered(words))
     return found
+
+
+def _command(usage: str) -> tuple[str, list[str]]:
+    """The program that a usage is of, and the words for its arguments."""
+    name, *words = _BRACKETS.sub(" ", usage).split() or [""]
+    if tools.INTERPRETING.fullmatch(name) and words:
+        name, *words = words
+    return name.rpartition("/")[2], words
+
+
+def _numbered(words: Iterable[str]) -> dict[int, str]:
+    names = [word[1] for word in map(_WORD.fullmatch, words) if word]
+    return dict(enumerate(names, start=1))
 
 
 def better_named(slot: Slot, known: Mapping[str, Mapping[int, str]]) -> Slot:
@@ -93,4 +110,23 @@ def _of_source(body: str) -> dict[int, str]:
     unpacked = _UNPACKED.search(body)
     if unpacked:
         return dict(enumerate(_PARTED.split(unpacked[1].strip(", ")), start=1 if unpacked[2] else 0))
-    return {int(picked[2] or picked[3]): picked[1] for picked in _PICKED.finditer(body)}
+    named = {int(picked[2] or picked[3]): picked[1] for picked in _PICKED.finditer(body)}
+    named |= {int(place): name for name, place in _BESIDE.findall(body)}
+    for together in _TOGETHER.finditer(body):
+        names, places = _PARTED.split(together[1]), _TAKEN.findall(together[2])
+        if len(names) == len(places):
+            named |= {int(place): name for place, name in zip(places, names, strict=True)}
+    return named
+
+
+def _of_remarks(script: str, body: str) -> dict[int, str]:
+    """What a script says of its use: `# usage: push.sh REGION NAME`, or `echo "usage: $0 <region> <name>"`."""
+    for usage in _SAYS_USAGE.finditer(body):
+        name, words = _command(usage[1])
+        if words and (name == script or name.startswith("$")):
+            return _numbered(words)
+    for remark in _COMMENT.finditer(body):
+        name, words = _command(remark[1])
+        if name == script and words and all(map(_PLACEHOLDER.fullmatch, words)):
+            return _numbered(words)
+    return {}

@@ -77,11 +77,17 @@ EOF"""
 @pytest.mark.parametrize(
     ("source", "names"),
     [
-        ("source, copies = sys.argv[1], int(sys.argv[2])\nlabel = sys.argv[3]", ["value", "value_2", "label"]),
+        ("source, copies = sys.argv[1], int(sys.argv[2])\nlabel = sys.argv[3]", ["source", "copies", "label"]),
+        ("source, copies = sys.argv[1], len(sys.argv[2:])\nlabel = sys.argv[3]", ["value", "value_2", "label"]),
         ("source, copies, label = sys.argv[1:]", ["source", "copies", "label"]),
         ("_, source, copies, label = sys.argv", ["source", "copies", "label"]),
         ("source = open(sys.argv[1])\ncopies = int(sys.argv[2])\nlabel=sys.argv[3]", ["source", "copies", "label"]),
         ("p.add_argument('source')\np.add_argument('--x')\np.add_argument(\n 'n')", ["source", "n", "value"]),
+        ("# Usage: tool.py SOURCE COPIES [LABEL]", ["source", "copies", "value"]),
+        ("# tool.py SOURCE COPIES LABEL", ["source", "copies", "label"]),
+        ("# tool.py needs what is in SOURCE", ["value", "value_2", "value_3"]),
+        ("sys.exit('usage: python3 tool.py <source> <copies> <label>')", ["source", "copies", "label"]),
+        ("sys.exit('usage: other.py <source> <copies> <label>')", ["value", "value_2", "value_3"]),
         ("print(__doc__)", ["value", "value_2", "value_3"]),
     ],
 )
@@ -90,6 +96,22 @@ def test_arguments_are_called_what_the_script_calls_them(source, names):
     for value in ("red one 2", "blue two 3", "green ten 4"):
         log.shell(f"python3 tool.py {value} > all.log")
     assert list(only([log]).example_values) == names
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "region=$1 name=$2",
+        'export REGION="$1"; NAME=${2}',
+        'echo "usage: $0 REGION NAME"',
+        "# usage: push.sh REGION NAME",
+    ],
+)
+def test_arguments_of_a_shell_script_are_called_what_it_calls_them(source):
+    log = Log().shell(f"cat > push.sh <<'EOF'\n#!/bin/sh\n{source}\nEOF\nchmod +x push.sh")
+    for value in ("eu shop", "us blog", "ap wiki"):
+        log.shell(f"./push.sh {value} > all.log")
+    assert list(only([log]).example_values) == ["region", "name"]
 
 
 def test_arguments_are_called_what_the_usage_of_a_command_calls_them():
