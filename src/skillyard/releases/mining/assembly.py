@@ -69,9 +69,9 @@ def assemble(task: Task, network: Sequence[str]) -> Assembled:
 
 
 def _exact(occurrences: Sequence[Occurrence]) -> Iterator[str]:
-    """What each time is on its own, as things were called then, without what was left out."""
+    """What each time is on its own, as things were called and done then, without what was left out."""
     for one in occurrences:
-        own = [replace(act, same_as="") if isinstance(act, BrowserAct) else act for act in one.all]
+        own = [replace(act, same_as=act.done_as) if isinstance(act, BrowserAct) else act for act in one.all]
         yield digest_of([form for form, act in ordered(own) if not _is_left_out(act)])
 
 

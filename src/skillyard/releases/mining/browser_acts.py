@@ -104,6 +104,8 @@ class BrowserAct(Act):
     """Whether it was not done at this time, but at others."""
     same_as: str = ""
     """The form of what it is the same as, where that was called otherwise."""
+    done_as: str = ""
+    """The form of what was really done, where this stands for it."""
     type: StepType = field(default=StepType.BROWSER, init=False)
 
     def __post_init__(self) -> None:

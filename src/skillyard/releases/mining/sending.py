@@ -42,6 +42,7 @@ def use_the_button(sessions: Sequence[Sequence[object]]) -> None:
         buttons = [each for each in clicked if each.is_same_form(one)] if one.act.verb == "press" else []
         if buttons and all(alikeness(buttons[-1].button, each.button) >= ENOUGH for each in buttons):
             act, button = one.act, buttons[-1].act
+            act.done_as = act.form(())
             act.verb, act.spot, act.selector, act.values = "click", button.spot, button.selector, ()
             act.slots, act.after = button.slots, one.after
 

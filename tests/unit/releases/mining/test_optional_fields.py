@@ -129,7 +129,7 @@ VISITS = (
 )
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (0, 2, 1)])
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_options_labels_that_changed_and_things_of_a_list_together_are_still_one_task(order):
     sessions = [berth_booked(**VISITS[index]) for index in order]
     (sequence,) = mine(sessions).sequences
