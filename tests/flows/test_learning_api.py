@@ -211,6 +211,20 @@ def test_the_same_feedback_is_taken_in_once(boss):
     assert sum(boss.learning.counts().values()) == 2
 
 
+def test_agents_are_named_by_their_ids_or_described(boss):
+    boss.served.model.script = in_turn(Reply(text='{"matches": []}'))
+    agents = ["support", {"id": "billing", "role": "bills"}]
+    given = boss.ask("POST", "feedback", json={"content": "Be brief.", "agents": agents})
+    assert (given.status_code, given.json()["data"]["agents"]) == (201, [{"id": "support"}, agents[1]])
+
+
+def test_what_is_wrong_with_one_of_several_is_said_of_that_one(boss):
+    wrong = boss.ask("POST", "feedback", json=[{"content": "Be brief."}, {"task": "an e-mail"}])
+    assert wrong.status_code == 422
+    assert "1.content: Field required" in wrong.json()["error"]["message"]
+    assert boss.learning.counts() == {}
+
+
 def test_feedback_is_listed_by_where_it_stands(boss):
     one = boss.learn(Reply(text='{"matches": []}'))
     assert one["stage"] == "no_commit"

@@ -5,7 +5,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, File, Form, Query, Response, UploadFile
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Discriminator, Field, Tag
 
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.batches import take_each
@@ -32,6 +32,12 @@ from skillyard.server.models import Success
 
 router = APIRouter(prefix="/api/v1", tags=["feedback"], responses=errors(), dependencies=[BEARER, Depends(not_kept)])
 
+_Several = Annotated[list[FeedbackCreate], Field(min_length=1, max_length=MAX_AT_ONCE)]
+Given = Annotated[
+    Annotated[FeedbackCreate, Tag("one")] | Annotated[_Several, Tag("several")],
+    Discriminator(lambda given: "several" if isinstance(given, list) else "one"),
+]
+"""Told apart first, so that what is wrong is said of what was meant."""
 WithTranscript = Annotated[bool, Query(description="With all that was said while deciding.")]
 
 
@@ -53,7 +59,7 @@ class Begun(BaseModel):
     },
 )
 async def give_feedback(
-    body: FeedbackCreate | Annotated[list[FeedbackCreate], Field(min_length=1, max_length=MAX_AT_ONCE)],
+    body: Given,
     learning: Learning,
     caller: Caller,
     response: Response,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints
 
 from skillyard.identity.agents import MAX_ID, MAX_TEXT
 from skillyard.learning.feedback import (
@@ -34,6 +34,11 @@ class FeedbackAgent(Request):
     goal: str | None = Field(default=None, max_length=MAX_TEXT)
 
 
+def _described(agent: Any) -> Any:  # noqa: ANN401 -- whatever was sent
+    """An agent that is named by its id alone, as others are described."""
+    return {"id": agent} if isinstance(agent, str) else agent
+
+
 class FeedbackCreate(Request):
     """What somebody says about an agent's work."""
 
@@ -43,8 +48,10 @@ class FeedbackCreate(Request):
     task: str = Field(default="", max_length=MAX_TASK, description="What the agent was to do.")
     description: str = Field(default="", max_length=MAX_CONTENT)
     events: list[Any] = Field(default=[], max_length=MAX_EVENTS, description="What happened meanwhile.")
-    agents: list[FeedbackAgent] = Field(
-        default=[], max_length=MAX_AGENTS, description="Whose work it is about; none: whoever it fits."
+    agents: list[Annotated[FeedbackAgent, BeforeValidator(_described)]] = Field(
+        default=[],
+        max_length=MAX_AGENTS,
+        description="Whose work it is about, each an id or a description; none: whoever it fits.",
     )
     user: str = Field(default="", max_length=MAX_EVENT_ID, description="Who says it; you, unless given.")
     time: Moment | None = Field(default=None, description="When it was said; now, unless given.")
