@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from skillyard.app.yard import Yard
+from skillyard.errors import SkillyardError
 from skillyard.learning.pipeline import wake_waiting
 from skillyard.releases.learning_runs import LOOK_SECONDS
 from skillyard.sandbox.sweep import SWEEP_SECONDS
@@ -49,6 +50,7 @@ async def following(yard: Yard, *, pause: Pause = asyncio.sleep) -> AsyncGenerat
     ]
     if learning.models.configured:
         tasks.append(asyncio.create_task(_wake_waiting(yard, pause)))
+        tasks.append(asyncio.create_task(_load_model(yard)))
     if yard.vectors is not None:
         tasks.append(asyncio.create_task(yard.vectors.follow(pause)))
     try:
@@ -75,6 +77,14 @@ async def _wake_waiting(yard: Yard, pause: Pause) -> None:
             await pause(RETRY_AFTER)
         else:
             return
+
+
+async def _load_model(yard: Yard) -> None:
+    """Have the model ready before the first feedback comes: making it takes seconds."""
+    try:
+        await yard.learning.models.load()
+    except SkillyardError as error:
+        _log.warning("Nothing can be learned: %s %s", error.message, error.hint)
 
 
 async def _prepare_discovery(yard: Yard, pause: Pause) -> None:

@@ -14,6 +14,7 @@ from skillyard.app.followers import (
     TAKEN_EVERY,
     following,
 )
+from skillyard.errors import UsageError
 from skillyard.releases.learning_runs import LOOK_SECONDS
 from skillyard.sandbox.sweep import SWEEP_SECONDS
 
@@ -158,3 +159,30 @@ async def test_work_that_fails_is_told_and_tried_again(caplog):
             await work.end(SWEEP_EVERY)
     assert work.done == ["sweep", "sweep", "save"]
     assert "the disk is gone" in caplog.text
+
+
+async def test_a_model_is_made_ready_before_the_first_feedback_comes():
+    work, loaded = Work(), asyncio.Event()
+
+    async def load():
+        loaded.set()
+
+    yard = work.yard
+    yard.learning.models = SimpleNamespace(configured=True, load=load)
+    async with following(yard, pause=work.pause):
+        await asyncio.wait_for(loaded.wait(), 5)
+
+
+async def test_a_model_that_cannot_be_made_is_told_and_stops_nothing_else(caplog):
+    work, asked = Work(), asyncio.Event()
+
+    async def load():
+        asked.set()
+        raise UsageError("The model 'nowhere:nothing' cannot be used.", hint="Name another.")
+
+    yard = work.yard
+    yard.learning.models = SimpleNamespace(configured=True, load=load)
+    with caplog.at_level(logging.WARNING):
+        async with following(yard, pause=work.pause):
+            await asyncio.wait_for(asked.wait(), 5)
+    assert "Nothing can be learned: The model 'nowhere:nothing' cannot be used. Name another." in caplog.messages
