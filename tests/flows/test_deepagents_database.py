@@ -15,7 +15,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from sqlalchemy import NullPool
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, ProgrammingError
 from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 from tests.scripted_chat import calls, scripted
 
@@ -202,6 +202,24 @@ def test_a_database_that_does_not_answer_leaves_the_agent_what_it_has(publish, a
     assert "Do it." in answers(done)[-1]
     assert "- The database behind these sessions did not answer: gone." in model.system()
     assert "gone" in caplog.text
+
+
+def test_what_a_database_says_of_itself_is_for_the_log_and_not_for_the_model(adapter, caplog):
+    def wrong():
+        raise ProgrammingError("SELECT people.id FROM people", {}, Exception("wrong"))
+
+    model = scripted("Done.")
+    agent(model, adapter(db_session_factory=wrong)).invoke(ask(), CONFIG)
+    assert "The database of skills could not be read." in model.system()
+    assert "SELECT" not in model.system()
+    assert "SELECT" in caplog.text
+
+
+def test_a_person_may_be_given_as_a_uuid_too(publish, adapter, me):
+    publish("pdf")
+    model = scripted("Done.")
+    agent(model, adapter(user_id=UUID(me))).invoke(ask(), CONFIG)
+    assert "PDF" in model.system()
 
 
 @asynccontextmanager

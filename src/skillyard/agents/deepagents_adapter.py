@@ -35,6 +35,7 @@ from skillyard.usage.events import UsageKind
 MAX_BYTES: Final = 16 * MIB
 """Of all files that are put into the state in one turn: it is written down with every step of the agent."""
 _READ: Final = "read_file"
+_NO_ANSWER: Final = "The database of skills could not be read. Whoever runs this agent finds the reason in its log."
 _log: Final = logging.getLogger(__name__)
 
 
@@ -60,7 +61,7 @@ class DatabaseSkillAdapter(FreshSkillsMiddleware):
 
     def __init__(
         self,
-        user_id: str,
+        user_id: UUID | str,
         skill_ids: Sequence[UUID | str] | None = None,
         db_session_factory: SessionFactory | None = None,
         *,
@@ -76,7 +77,7 @@ class DatabaseSkillAdapter(FreshSkillsMiddleware):
         self._base = source.rstrip("/")
         self._agent = agent
         self._skills = DatabaseSkills(
-            user_id=user_id,
+            user_id=str(user_id),
             skill_ids=None if skill_ids is None else list(map(str, skill_ids)),
             sessions=db_session_factory,
             blobs=blobs,
@@ -116,10 +117,13 @@ class DatabaseSkillAdapter(FreshSkillsMiddleware):
         known = _known(state)
         try:
             look = await self._skills.look()
-        except Exception as error:  # noqa: BLE001 -- whatever keeps the database from answering, the agent goes on
-            problem = told(error) if isinstance(error, SkillyardError) else f"{type(error).__name__}: {error}"
-            _log.warning("Skills could not be loaded from the database: %s", problem)
-            return _Loaded(skills=known, problems=[problem])
+        except SkillyardError as error:
+            _log.warning("Skills could not be loaded from the database: %s", told(error))
+            return _Loaded(skills=known, problems=[told(error)])
+        except Exception:  # noqa: BLE001 -- whatever keeps the database from answering, the agent goes on
+            # What a database says, statements and values in them, is for those who read the log, and for no model.
+            _log.exception("Skills could not be loaded from the database")
+            return _Loaded(skills=known, problems=[_NO_ANSWER])
         loaded = _Loaded(skills=dict(look.skills), problems=list(look.problems))
         changes = changes_between(_digests(known), _digests(look.skills))
         room = MAX_BYTES

@@ -19,7 +19,7 @@ class Owners:
             if row is None or row.disabled_at is not None:
                 raise NotAllowedError(
                     f"There is no person {person_id!r} for whom skills could be read.",
-                    hint="Let someone who is still there own the sandbox.",
+                    hint="Give the id of somebody who is there; your own: skillyard registry whoami",
                     details={"owner": person_id},
                 )
             return await principal_of(session, person_of(row), scope=Scope.READ)
