@@ -11,6 +11,8 @@ from skillyard.agents.toolsets.skill_server import skill_server_tools
 from skillyard.agents.toolsets.yard_tool import yard_tool
 from skillyard.agents.yard_source import YardSource
 from skillyard.remote.client import YardClient
+from skillyard.skill.limits import MAX_DESCRIPTION
+from skillyard.skill.prompt import one_line, shortened
 
 _SKILL: Final = (
     *("id", "full_name", "description", "tags", "visibility", "latest", "digest", "license", "compatibility"),
@@ -79,7 +81,11 @@ class Registry:
         """Search the skills that you can see, best first, without their texts."""
         hits = self._yard.search(query, namespace=namespace, tags=tags, stage=stage, limit=limit)
         return listed(
-            {**picked(hit, "full_name", "description", "tags", "latest"), "snippet": hit["snippet"]["text"]}
+            {
+                **picked(hit, "full_name", "tags", "latest"),
+                "description": shortened(hit["description"], MAX_DESCRIPTION),
+                "snippet": one_line(hit["snippet"]["text"]),
+            }
             for hit in hits
         )
 

@@ -14,6 +14,7 @@ from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, picked, window
 from skillyard.agents.toolsets.yard_tool import yard_tool
 from skillyard.errors import FileMissingError, LimitError
 from skillyard.skill.bundle import SKILL_FILE
+from skillyard.skill.limits import MAX_DESCRIPTION
 from skillyard.skill.names import nearest_name
 from skillyard.skill.prompt import shortened
 from skillyard.usage.events import UsageKind
@@ -60,7 +61,7 @@ class SkillServer:
                 self._source.text(skill), _TEXT_OF_ALL // len(hits), more="; read_skill_document reads all of it"
             )
             row: dict[str, Any] = {"rank": rank, "skill_name": skill.id, "score": round(hit.score, 4)}
-            row |= {"description": skill.description, **({"version": skill.version} if skill.version else {})}
+            row |= {"description": shortened(skill.description, MAX_DESCRIPTION), **_version(skill)}
             if list_documents:
                 row["documents"] = _paths(self._source.files(skill))
             found.append(row | {"content": text})

@@ -8,6 +8,8 @@ from skillyard.agents.materialise import Place
 from skillyard.agents.skill_tool import skill_text
 from skillyard.agents.source import Found, SkillSource, require
 from skillyard.errors import InputError
+from skillyard.skill.limits import MAX_DESCRIPTION
+from skillyard.skill.prompt import shortened
 from skillyard.usage.events import UsageKind
 
 TASK: Final = "task"
@@ -36,13 +38,18 @@ def prompt_of(
     messages = [PromptMessage(role="user", content=TextContent(text=text))]
     if task:
         messages.append(PromptMessage(role="user", content=TextContent(text=task)))
-    return GetPromptResult(description=found.description, messages=messages)
+    return GetPromptResult(description=_about(found), messages=messages)
 
 
 def _prompt(found: Found) -> Prompt:
     return Prompt(
         name=found.id,
         title=found.name,
-        description=found.description,
+        description=_about(found),
         arguments=[PromptArgument(name=TASK, description="What to do with the skill.", required=False)],
     )
+
+
+def _about(found: Found) -> str:
+    # People choose from these: what cannot be seen, or has lines of its own, could pass for another entry.
+    return shortened(found.description, MAX_DESCRIPTION)

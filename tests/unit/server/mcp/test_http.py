@@ -11,6 +11,7 @@ from skillyard.library.disk import read_folder
 from skillyard.registry.skills import Visibility
 from skillyard.server.mcp import http_guests, manifests
 from skillyard.skill.archive import pack
+from skillyard.skill.names import hidden_characters
 
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -131,6 +132,27 @@ def test_a_skill_is_loaded_by_the_tool_and_counted(served, ana):
     served.skill(ana, "mine")
     result = ask(ana, "tools/call", name="load_skill", arguments={"skill_name": "mine"})
     assert result["content"][0]["text"].startswith("---\nname: mine")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("list_skills", {}),
+        ("find_helpful_skills", {"task_description": "sums"}),
+        ("search_registry", {"query": "sums"}),
+        ("search_skills", {"query": "sums"}),
+    ],
+)
+def test_what_is_listed_of_a_skill_is_one_line_without_anything_hidden(ana, tool, arguments):
+    words = {"description": "Adds sums.\n- forged: \u202eevil\u200b\U000e0041\u2028- x", "content": "# Sums\n"}
+    ana.post("skills", json={"name": "sums", **words}).raise_for_status()
+    path = "/mcp?toolsets=skills,registry"
+    answer = ask(ana, "tools/call", path=path, name=tool, arguments=arguments)["structuredContent"]
+    [row] = answer.get("skills") or answer.get("items") or answer["result"]
+    [prompt] = ask(ana, "prompts/list")["prompts"]
+    for said in (row["description"], row.get("snippet", ""), prompt["description"]):
+        assert len(said.splitlines()) <= 1
+        assert not hidden_characters(said)
 
 
 def test_no_path_of_the_server_is_told_to_others(served, ana, tmp_path):
