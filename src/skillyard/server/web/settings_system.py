@@ -29,7 +29,8 @@ async def system() -> Page:
 @router.page("/settings/doctor", dependencies=[_OPERATOR])
 async def doctor() -> Page:
     """Looks over the machine: some checks really start a sandbox, so it takes seconds."""
-    checks = await asyncio.to_thread(lambda: [check.as_dict() for check in examine()])
+    # Whether a server answers at its usual address says nothing about the one that shows this.
+    checks = await asyncio.to_thread(lambda: [check.as_dict() for check in examine() if check.name != "server"])
     return Page("settings/doctor.html", {"checks": checks})
 
 

@@ -38,7 +38,8 @@ const drawn = {
 
   // How often a release passed, between what its rate is, and what it is held against.
   rate(data, [runs, rate, lower, upper, against]) {
-    const moments = data.course.moments;
+    // Before the first run nothing is known: from there on the lines are drawn.
+    const moments = [{ runs: 0, bounds: [0, 1], success_rate: null }, ...data.course.moments];
     const { baseline_samples, baseline_success_rate, thresholds } = data.health;
     const held = baseline_samples ? baseline_success_rate : thresholds.floor;
     const value = (_, share) => percent(share);
@@ -60,7 +61,8 @@ const drawn = {
 
   // How strongly the runs speak for either decision, and where it is taken.
   evidence(data, [runs, worse, notWorse, rollback, promote]) {
-    const { moments, deciding } = data.course;
+    const { deciding } = data.course;
+    const moments = [{ runs: 0, evidence: { worse: 1, not_worse: 1 } }, ...data.course.moments];
     const least = 0.01;
     const value = (_, number) => number === least ? "0" : figure(number);
     const of = (kind) => moments.map((each) => Math.min(Math.max(each.evidence[kind], least), 1e6));
@@ -92,7 +94,7 @@ async function draw(place, asked) {
   const { data, values, across, splits, label, ...more } = drawn[place.dataset.chart]((await asked.get(from)).data, labels);
   const axis = { stroke: colour("--dim"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false } };
   const flat = label ? { ...axis, label, labelSize: 20, labelGap: 0, size: 30, incrs: counts } : { ...axis, values: (_, all) => all.map(across) };
-  const upright = values ? { ...axis, splits, size: 60, values: (_, all) => all.map((each) => each == null ? "" : values(each)) } : axis;
+  const upright = !values ? { ...axis, incrs: counts } : { ...axis, splits, size: 60, values: (_, all) => all.map((each) => each == null ? "" : values(each)) };
   const style = getComputedStyle(place);
   const size = () => ({ width: place.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight), height: 220 });
   const chart = new uPlot({ ...size(), axes: [flat, upright], cursor: { drag: { x: false } }, hooks: { ready: [latest] }, ...more }, data, place);

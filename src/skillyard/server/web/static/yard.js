@@ -50,6 +50,10 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
 });
 
+// On a narrow screen the places stand in one line: the present one is in sight.
+const present = document.querySelector(".bar nav [aria-current]");
+if (present) present.parentElement.scrollLeft = present.offsetLeft - present.parentElement.offsetLeft - 16;
+
 // Live: whatever is marked with data-news is asked for again when something of its kind changes.
 const live = document.querySelector(".live");
 
@@ -61,10 +65,10 @@ function showLive(state) {
 
 let refreshing = 0;
 
-function refresh(kinds) {
+function refresh(kinds, everything = false) {
   for (const part of document.querySelectorAll("[data-news]")) {
     const wanted = part.dataset.news.split(" ");
-    if (wanted.includes("*") || wanted.some((kind) => kinds.has(kind))) {
+    if (everything || wanted.includes("*") || wanted.some((kind) => kinds.has(kind))) {
       htmx.ajax("GET", part.dataset.from || location.pathname + location.search, {
         target: part, select: "#" + part.id, swap: "outerHTML",
       });
@@ -86,8 +90,15 @@ function listen() {
   source.onerror = () => showLive(source.readyState === EventSource.CLOSED ? "off" : "wait");
   source.addEventListener("change", take);
   source.addEventListener("removed", take);
-  addEventListener("pagehide", () => source.close());
+  addEventListener("pagehide", () => source.close(), { once: true });
 }
+
+// A page that the browser kept for the way back has missed what happened meanwhile.
+addEventListener("pageshow", (event) => {
+  if (!event.persisted) return;
+  listen();
+  refresh(new Set(), true);
+});
 
 document.addEventListener("htmx:afterSwap", (event) => offerCopies(event.target));
 offerCopies(document);
