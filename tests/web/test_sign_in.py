@@ -72,3 +72,19 @@ def test_who_is_signed_in_already_is_told_so_and_two_people_do_not_see_each_othe
         visitor.is_content()
         page.get_by_role("link", name="Go on").click()
         expect(page).to_have_url(re.compile(r"/history$"))
+
+
+def test_pages_of_a_skill_offer_only_what_the_reader_may_do(door):
+    made = {"name": "for-all", "description": "For everyone. Use it.", "content": "x", "visibility": "public"}
+    tokens = {"admin": ADMIN, "bob": door.tokens["bob"]}
+    with httpx.Client(base_url=door.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+        admin = {"Authorization": f"Bearer {ADMIN}"}
+        skill = client.post("/api/v1/skills", json=made, headers=admin).json()["data"]["full_name"]
+        for name, offers in (("admin", True), ("bob", False)):
+            for part in ("", "/versions", "/files"):
+                page = client.get(f"/skills/{skill}{part}", headers={"Authorization": f"Bearer {tokens[name]}"})
+                assert page.status_code == 200
+                for place in ("edit", "delete", "publish", "visibility"):
+                    if not offers:
+                        assert f"/skills/{skill}/{place}" not in page.text
+                assert (f'href="/skills/{skill}/edit"' in page.text) is offers

@@ -180,3 +180,24 @@ def test_a_version_says_whose_words_and_which_executions_led_to_it(yard, visit):
     visitor.go(f"/skills/{learned}")
     page.get_by_role("link", name=run).click()
     expect(page.locator("#execution")).to_contain_text("echo 3 > lines.txt")
+
+
+def test_hostile_metadata_and_links_neither_run_nor_lead_astray_nor_push_the_page_aside(yard, visit, tmp_path):
+    folder = tmp_path / "ill-meant"
+    folder.mkdir()
+    metadata = f"metadata:\n  {'k' * 300}: {{deep: [{'v' * 300}]}}\n"
+    text = f"---\nname: ill-meant\ndescription: Harms. Use never.\n{metadata}---\n"
+    (folder / "SKILL.md").write_text(text + "[out](../../../settings) ![out](/sign-out) ![svg](a.svg)\n")
+    (folder / "a.svg").write_text(
+        "<svg xmlns='http://www.w3.org/2000/svg' onload='document.title=1'><script>1</script></svg>"
+    )
+    path = f"/skills/{yard.client.publish(folder)['full_name']}"
+    visitor = visit(yard.url, width="phone")
+    page = visitor.go(path)
+    expect(page.locator("article img")).to_have_count(1)
+    assert page.locator("article a").get_attribute("href") is None
+    visitor.is_content()
+    page.get_by_text("Show", exact=True).click()
+    visitor.is_content()
+    raw = httpx.get(f"{yard.url}{path}/files/a.svg?raw=1", trust_env=False)
+    assert "sandbox" in raw.headers["content-security-policy"]

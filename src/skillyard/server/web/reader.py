@@ -20,6 +20,8 @@ from skillyard.server.web.texts import LANGUAGES, Texts, language_for, texts_in
 LANGUAGE_COOKIE: Final = "skillyard_language"
 THEME_COOKIE: Final = "skillyard_theme"
 FORM_FIELD: Final = "form_token"
+MAY_EDIT: Final = "may_edit"
+"""The note in `request.state` of whether the reader may change what the page is about."""
 _FORM_COOKIES: Final = ("__Host-skillyard-form", "skillyard_form")
 """The name over https, which no neighbouring host can set, and the one over http."""
 _SECRET_BYTES: Final = 24
@@ -56,6 +58,11 @@ class Reader:
     def is_local(self) -> bool:
         """Whether this server serves the person at its machine, who need not sign in."""
         return self.request.app.state.desk is None
+
+    @property
+    def may_edit(self) -> bool:
+        """Whether the page should offer to change what it is about; who sends a form anyway is refused."""
+        return getattr(self.request.state, MAY_EDIT, False)
 
     @property
     def sees_sample(self) -> bool:

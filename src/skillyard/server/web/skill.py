@@ -2,11 +2,12 @@
 
 from typing import Annotated, Final
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Path, Query, Request
 
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.people import SYSTEM
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.shipping import SkillRef
 from skillyard.registry.skills import Skill
 from skillyard.server.api.caller import Caller, TheYard
@@ -17,6 +18,7 @@ from skillyard.server.api.usage_schemas import UsageDaySchema
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.provenance import provenance_of
+from skillyard.server.web.reader import MAY_EDIT
 
 SKILL: Final = "/skills/{namespace}/{name}"
 _DAYS: Final = 90
@@ -26,9 +28,11 @@ router = PageRouter()
 _Part = Annotated[str, Path(max_length=256)]
 
 
-async def skill_of(namespace: _Part, name: _Part, yard: TheYard, caller: Caller) -> Skill:
-    """The skill that a path names, if the caller may see it."""
-    return await yard.registry.shelf.named(caller, name, namespace)
+async def skill_of(request: Request, namespace: _Part, name: _Part, yard: TheYard, caller: Caller) -> Skill:
+    """The skill that a path names, if the caller may see it. Its pages offer no more than the caller may do."""
+    skill = await yard.registry.shelf.named(caller, name, namespace)
+    setattr(request.state, MAY_EDIT, _may_edit(caller, skill))
+    return skill
 
 
 TheSkill = Annotated[Skill, Depends(skill_of)]
@@ -61,6 +65,15 @@ async def history(
         "skill/history.html",
         {"skill": SkillSchema.of(skill), "entries": page.data, "next_cursor": page.next_cursor},
     )
+
+
+def _may_edit(principal: Principal, skill: Skill) -> bool:
+    if not principal.scope.covers(Scope.WRITE):
+        return False
+    if skill.namespace == SYSTEM:
+        return principal.admin
+    role = principal.role_in(skill.namespace_id)
+    return role is not None and role.covers(Role.EDITOR)
 
 
 def _pages_of(references: ReferencesSchema) -> dict[str, str]:
