@@ -1,4 +1,4 @@
-"""Detours: going somewhere and coming back with nothing sent, or giving up a form, on the way to what is done."""
+"""Detours: going somewhere and back with nothing sent, giving up a form, or clicking what only was in the way."""
 
 import re
 from collections import Counter
@@ -25,9 +25,10 @@ def leave_out_detours(units: Sequence[Unit]) -> None:
     for unit, digest in zip(units, digests, strict=True):
         if not unit.is_browser or times[digest] > 1:
             continue
-        direct = _direct(unit.acts)
-        if len(direct) < len(unit.acts) and digest_of([form for form, _ in ordered(direct)]) in times:
-            unit.acts = direct
+        for direct in (_direct(unit.acts), _needed(unit.acts), _needed(_direct(unit.acts))):
+            if len(direct) < len(unit.acts) and digest_of([form for form, _ in ordered(direct)]) in times:
+                unit.acts = direct
+                break
 
 
 def _direct(acts: Sequence[Act]) -> list[Act]:
@@ -39,6 +40,17 @@ def _direct(acts: Sequence[Act]) -> list[Act]:
             kept.append(act)
         else:
             del kept[left:]
+    return kept
+
+
+def _needed(acts: Sequence[Act]) -> list[Act]:
+    """Acts without clicks that sent nothing and led nowhere, such as on a notice that is shown once."""
+    kept: list[Act] = []
+    for act in acts:
+        is_after_entry = bool(kept) and kept[-1].is_entry
+        stays = isinstance(act, BrowserAct) and act.verb == "click" and bool(act.before) and act.before == act.after
+        if is_after_entry or act.is_entry or not stays:
+            kept.append(act)
     return kept
 
 

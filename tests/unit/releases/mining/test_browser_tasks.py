@@ -429,6 +429,20 @@ def test_a_detour_and_a_form_that_was_given_up_are_no_part_of_the_task():
     assert "Reports" not in {name for _, name in elements(sequence)}
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_click_on_what_was_in_the_way_only_once_is_no_part_of_the_task(again):
+    logs = []
+    for index, name in enumerate(("Ada", "Bob", "Zoë")):
+        log = sign_in(Log(learn=True))
+        if index == 0 or again:
+            log.click("Accept all cookies")
+        log.click("New order", role="link", goes_to="/new").fill("Customer", name).click("Save", goes_to="/ok")
+        logs.append(log.session)
+    (sequence,) = mine(logs).sequences
+    assert sequence.repeats == 3
+    assert (("click", "Accept all cookies") in elements(sequence)) is again
+
+
 def test_going_somewhere_and_back_is_part_of_the_task_where_it_always_is():
     logs = []
     for customer in ("Ada", "Bob"):
