@@ -6,7 +6,9 @@ import pytest
 
 from skillyard.errors import ConflictError, InputError, LimitError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Outcome, Why
+from skillyard.identity.principals import Scope
 from skillyard.registry.policies import PolicyError
+from skillyard.registry.reviews import waiting_for
 from skillyard.registry.skills import VersionState, Visibility
 from skillyard.skill.bundle import BundleFile
 
@@ -260,6 +262,24 @@ async def test_a_version_that_needs_a_review_waits_for_someone_else(world):
     assert (await world.get(skill, world.stranger)).latest == "1.0.0"
     with pytest.raises(ConflictError, match="does not wait"):
         await service.review(world.boss, skill.id, "1.0.0", approve=False, why=WHY)
+
+
+async def test_whoever_may_review_is_told_what_waits_for_them(world):
+    await world.set_policy(review=True)
+    for name in ("first", "second"):
+        await world.publish_bundle(world.publisher, world.bundle(name), "1.0.0", visibility=Visibility.PUBLIC)
+    database = world.yard.database
+    found = await waiting_for(database, world.boss)
+    assert [(each.full_name, each.version, each.published_by) for each in found] == [
+        ("team/first", "1.0.0", "publisher"),
+        ("team/second", "1.0.0", "publisher"),
+    ]
+    for other in (world.publisher, world.editor, world.viewer, world.stranger, world.foreigner):
+        assert await waiting_for(database, other) == []
+    assert await waiting_for(database, await world.with_scope(world.boss, Scope.READ)) == []
+    skill = await world.yard.registry.shelf.named(world.boss, "first", "team")
+    await world.yard.registry.versions.review(world.boss, skill.id, "1.0.0", approve=True, why=WHY)
+    assert [each.full_name for each in await waiting_for(database, world.boss)] == ["team/second"]
 
 
 async def test_a_rejected_version_is_not_shipped_and_its_number_stays_taken(world):

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-PAGES = ["/", "/skills", "/skills?q=python", "/skills?q=qqqqq", "/nowhere"]
+PAGES = ["/", "/skills", "/skills?q=python", "/skills?q=qqqqq", "/reviews", "/nowhere"]
 
 
 @pytest.mark.parametrize("width", ["desktop", "phone"])
@@ -70,7 +70,7 @@ def test_what_changes_elsewhere_shows_by_itself(yard, visit, tmp_path):
 
 def test_every_page_has_a_twin_for_programs_and_a_first_page_for_each(yard):
     with httpx.Client(base_url=yard.url, trust_env=False) as client:
-        for path in ("/home.json", "/skills.json", "/skills.json?q=python"):
+        for path in ("/home.json", "/skills.json", "/skills.json?q=python", "/reviews.json"):
             answer = client.get(path)
             assert answer.headers["content-type"] == "application/json"
             assert answer.json()["success"] is True

@@ -7,8 +7,28 @@ from typing import Final
 from skillyard.library.roots import Machine
 from skillyard.skill.write import generate_skill_md
 
-HANDBOOKS: Final = 9
-"""Enough long descriptions to overrun the list of skills in a prompt."""
+_HANDBOOK: Final = {
+    "joining and leaving": "first days, accounts, laptops, door keys, mentors, farewells, handovers",
+    "working hours": "leave, sick days, time zones, on-call weeks, quiet mornings, part-time work, travel",
+    "writing code": "branches, reviews, tests, pairing, naming, dependencies, generated code, licences",
+    "releases": "release notes, version numbers, freezes, hotfixes, announcements, rollbacks, changelogs",
+    "incidents": "alerts, severities, status pages, war rooms, postmortems, apologies, follow-ups",
+    "customers": "complaints, refunds, interviews, feature requests, contracts, discounts, renewals",
+    "data": "backups, retention, exports, personal data, test data, dashboards, access requests",
+    "money": "expenses, invoices, budgets, subscriptions, company cards, gifts, approvals, taxes",
+    "meetings": "agendas, minutes, decisions, retrospectives, demos, planning days, offsites, guests",
+}
+"""Nine chapters, each as a skill: enough long descriptions to overrun the list of skills in a prompt."""
+_ASKED: Final = (
+    "who decides on {}",
+    "what has to be ready for {}",
+    "what was agreed about {}",
+    "what to do when something goes wrong with {}",
+    "whom to tell about {}",
+    "where to write down {}",
+    "what newcomers get wrong about {}",
+    "which tools we use for {}",
+)
 
 _BROKEN: Final = """\
 ---
@@ -57,9 +77,8 @@ def build_demo_home(folder: Path, *, yard: Path | None = None) -> DemoHome:
     _skill(codex, "release-notes", "Writes release notes from merged changes.", "Group changes by who notices them.")
     _skill(claude, "deploy", "Deploys the shop. Use it for every release.", "Run the checks, then `make deploy`.")
     _skill(home.project / ".claude/skills", "deploy", "Deploys the shop.", "Copy the files to the server.")
-    for number in range(1, HANDBOOKS + 1):
-        about = f"Chapter {number} of the team's handbook. " + "Use it for questions about how this team works. " * 20
-        _skill(claude, f"handbook-{number}", about.strip(), "Answer from the handbook.")
+    for number, (title, matters) in enumerate(_HANDBOOK.items(), start=1):
+        _skill(claude, f"handbook-{number}", _chapter(number, title, matters), "Answer from the handbook.")
     _broken(home)
     (claude / "meeting-minutes").symlink_to(codex / "meeting-minutes-2024")
     misnamed = cursor / "sql-review"
@@ -73,6 +92,12 @@ def repair_broken(home: DemoHome) -> None:
     """What a person does in an editor: close the frontmatter."""
     head, _, body = _BROKEN.partition("\n\n")
     home.broken_file.write_text(f"{head}\n---\n\n{body}", encoding="utf-8")
+
+
+def _chapter(number: int, title: str, matters: str) -> str:
+    """What such a chapter says of itself: too much."""
+    asked = [question.format(matters) for question in _ASKED]
+    return f"Chapter {number} of the team's handbook: {title}. Use it when someone asks {', or '.join(asked)}."
 
 
 def _broken(home: DemoHome) -> None:

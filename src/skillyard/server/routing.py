@@ -90,6 +90,7 @@ GROUPS: Final = (
     _group("web.settings_people", "/settings/(namespaces|agents)"),
     _group("web.settings", "/settings"),
     _group("web.history", "/history"),
+    _group("web.reviews", "/reviews"),
     _group("web.graph", "/graph"),
     _group("web.releases", "/releases(/candidates|/all)?(.json)?$"),
     _group("web.release_insights", "/releases/(insights|gaps|mine|benchmarks)"),

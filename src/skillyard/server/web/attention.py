@@ -1,4 +1,4 @@
-"""What waits for somebody: proposals to decide on, feedback that needs a person, releases that fail or are unused."""
+"""What waits for somebody: versions to review, proposals, feedback that needs a person, releases that fail."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from skillyard.app.yard import Yard
 from skillyard.identity.principals import Principal
 from skillyard.learning.states import ProposalState, Stage
+from skillyard.registry.reviews import waiting_for
 from skillyard.releases.retirement import RetirementCause
 
 
@@ -21,7 +22,8 @@ class Attention:
 
 async def attention_of(yard: Yard, principal: Principal) -> list[Attention]:
     """Everything that the principal could do something about, and nothing that is empty."""
-    found = [*await _learning(yard, principal), *await _releases(yard, principal)]
+    reviews = Attention(kind="reviews", count=len(await waiting_for(yard.database, principal)), href="/reviews")
+    found = [reviews, *await _learning(yard, principal), *await _releases(yard, principal)]
     return [each for each in found if each.count]
 
 
