@@ -51,7 +51,10 @@ def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 -- registered for nothing else
     path = request.url.path
     if error.status_code == NotFoundError.http_status:
-        typed = NotFoundError(f"There is nothing at {path}.", hint="/openapi.json lists every path.")
+        typed = NotFoundError(
+            f"There is nothing at {path}.",
+            hint="Look for it from the first page, /; /openapi.json lists every path of the API.",
+        )
     else:
         message = f"{request.method} {path}: {error.detail}"
         typed = UsageError(message, hint="/openapi.json lists every path and method.")

@@ -158,7 +158,8 @@ class News:
 
     def _updated(self, changes: SkillChanges) -> list[ResourceUpdated]:
         events: list[ResourceUpdated] = []
-        for skill_id in changes.updated[:MOST_UPDATED]:
+        # One that was away for a moment, while its file was written, comes back as a new one.
+        for skill_id in (*changes.updated, *changes.added)[:MOST_UPDATED]:
             found = self._source.find(skill_id)
             if found is not None:
                 paths = files_of(self._source, found)

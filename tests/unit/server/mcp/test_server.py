@@ -209,8 +209,10 @@ async def test_an_older_client_is_notified_and_told_so_at_the_start(guest, folde
         await client.subscribe_resource("skill://pdf/SKILL.md")
         await client.list_tools()
         folder.add("pdf", description="Changed.")
+        methods = set()
         async with asyncio.timeout(PATIENCE):
-            methods = {await heard.get() for _ in range(4)}
+            while len(methods) < 4:
+                methods.add(await heard.get())
         await client.unsubscribe_resource("skill://pdf/SKILL.md")
     assert methods == {
         "notifications/resources/list_changed",
@@ -218,6 +220,24 @@ async def test_an_older_client_is_notified_and_told_so_at_the_start(guest, folde
         "notifications/tools/list_changed",
         "notifications/resources/updated",
     }
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_who_subscribed_to_a_skill_hears_of_it_when_it_was_away_and_is_back(guest, folder):
+    heard = asyncio.Queue()
+
+    async def note(message):
+        if isinstance(message, types.Notification):
+            heard.put_nowait(message.method)
+
+    async with connected(guest, "legacy", message_handler=note) as client, asyncio.timeout(PATIENCE):
+        await client.subscribe_resource("skill://pdf/SKILL.md")
+        await client.list_tools()
+        (folder.root / "pdf" / "SKILL.md").unlink()
+        assert await heard.get() == "notifications/resources/list_changed"
+        folder.add("pdf", description="Changed.")
+        while await heard.get() != "notifications/resources/updated":
+            pass
 
 
 async def test_nobody_is_promised_news_before_the_first_look_is_over(guest, monkeypatch):
