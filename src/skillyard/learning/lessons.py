@@ -295,12 +295,12 @@ async def named_by_lessons(session: AsyncSession, hashes: Collection[str]) -> se
 
 
 async def bundles_of_drafts(session: AsyncSession, digests: Collection[str]) -> set[str]:
-    """Those of the bundles that wait for someone's word, or are being published."""
+    """Those of the bundles that wait for someone's word, are being published, or may be tried again."""
     waiting_states = [ProposalState.OPEN.value, ProposalState.APPROVING.value]
     proposed = select(ProposalRow.content).where(
         ProposalRow.target == Target.SKILL.value, ProposalRow.state.in_(waiting_states)
     )
-    unfinished = [LessonState.DECIDING.value, LessonState.NEEDS_REVIEW.value]
+    unfinished = [LessonState.DECIDING.value, LessonState.NEEDS_REVIEW.value, LessonState.FAILED.value]
     settled = select(LessonRow.decision).where(LessonRow.target == Target.SKILL.value, LessonRow.state.in_(unfinished))
     contents = [*await session.scalars(proposed)]
     contents += [each["content"] for each in await session.scalars(settled) if each]

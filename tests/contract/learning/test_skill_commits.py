@@ -21,12 +21,12 @@ from skillyard.learning.decisions import Decisions
 from skillyard.learning.drafts import Committed, Proposed, Refused
 from skillyard.learning.feedback import feedback_of
 from skillyard.learning.lessons import Lessons, bundles_of_drafts
-from skillyard.learning.models import FeedbackRow
+from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.applying import SkillApplier
 from skillyard.learning.skills.handmade import HandmadeSkills
 from skillyard.learning.skills.known_skills import KnownSkills
-from skillyard.learning.states import MergeMode, Operation, ProposalState
+from skillyard.learning.states import LessonState, MergeMode, Operation, ProposalState
 from skillyard.llm.budget import Budget
 from skillyard.llm.models import ModelSource
 from skillyard.llm.scripted import Reply, ScriptedModel, in_turn
@@ -519,6 +519,20 @@ async def test_files_of_a_draft_that_nothing_came_of_are_let_go_of(room, world, 
         assert await here.registry.bundles.has(digest)
         await swept(days=31)
         assert not await here.registry.bundles.has(digest)
+
+
+@pytest.mark.parametrize("state", [LessonState.DECIDING, LessonState.NEEDS_REVIEW, LessonState.FAILED])
+async def test_files_of_a_draft_are_kept_as_long_as_it_may_be_tried_again(room, world, agent, state):
+    await refunds(world)
+    with room(EDIT, skills="review") as here:
+        pupil = await here.pupil()
+        proposed = await here.commit(pupil, skill_id="refunds")
+        digest = (await here.lessons.get(world.boss, pupil.lesson.id)).draft.content["digest"]
+        await here.decisions.reject(world.boss, proposed.proposal_id, why=Why(reason="No."))
+        async with world.yard.database.write() as transaction:
+            (await transaction.session.get_one(LessonRow, pupil.lesson.id)).state = state.value
+        async with world.yard.database.read() as session:
+            assert await bundles_of_drafts(session, [digest, "0" * 64]) == {digest}
 
 
 async def test_a_skill_that_a_person_locked_is_only_proposed_against_until_they_let_go(room, world, agent):
