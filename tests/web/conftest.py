@@ -16,6 +16,9 @@ from skillyard import Skillyard
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"desktop": 1280, "phone": 390}
+SCREENS = [("light", "desktop"), ("dark", "phone")]
+if os.environ.get("SKILLYARD_SOAK"):
+    SCREENS += [("light", "phone"), ("dark", "desktop")]
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],
@@ -123,8 +126,8 @@ class Visitor:
         assert not [*self.wrong, *problems], self.page.url
 
     def is_content_on_every_screen(self) -> None:
-        """The same on a large light one and on a small dark one, where the page is left."""
-        for theme, width in (("light", "desktop"), ("dark", "phone")):
+        """The same on each, the first at last, as which the page is left."""
+        for theme, width in reversed(SCREENS):
             self.page.emulate_media(color_scheme=theme)
             self.page.set_viewport_size({"width": WIDTHS[width], "height": 900})
             self.is_content()

@@ -3,19 +3,16 @@
 import re
 
 import httpx
-import pytest
 from playwright.sync_api import expect
 
 PAGES = ["/", "/skills", "/skills?q=python", "/skills?q=qqqqq", "/reviews", "/nowhere"]
 
 
-@pytest.mark.parametrize("width", ["desktop", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_is_without_faults(yard, visit, theme, width):
-    visitor = visit(yard.url, theme=theme, width=width)
+def test_every_page_is_without_faults(yard, visit):
+    visitor = visit(yard.url)
     for path in PAGES:
         visitor.go(path)
-        visitor.is_content()
+        visitor.is_content_on_every_screen()
 
 
 def test_a_slash_finds_and_the_palette_leads_anywhere(yard, visit):

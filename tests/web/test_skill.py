@@ -31,18 +31,16 @@ PNG = bytes.fromhex(
 )
 
 
-@pytest.mark.parametrize("width", ["desktop", "phone"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_page_of_a_skill_is_without_faults(yard, visit, publish, theme, width):
+def test_every_page_of_a_skill_is_without_faults(yard, visit, publish):
     body = "# Title\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n[gone](references/gone.md) ![p](p.png)\n\n```sh\nls\n```\n"
     path = publish("looked-at", body, **{"p.png": PNG, "run.py": b"print(1)\n", "raw.bin": b"\0\xff"})
     publish("looked-at", body + "more\n", **{"p.png": PNG, "run.py": b"print(2)\n", "raw.bin": b"\0\xfe"})
-    visitor = visit(yard.url, theme=theme, width=width)
+    visitor = visit(yard.url)
     below = ["files", "files/run.py", "files/p.png", "files/raw.bin", "versions", "diff?from=0.1.0&to=draft"]
     below += ["diff?from=0.1.0&to=draft&view=sides", "history", "edit", "edit?path=run.py", "delete"]
     for page in (path, *(f"{path}/{each}" for each in below), "/skills/new"):
         visitor.go(page)
-        visitor.is_content()
+        visitor.is_content_on_every_screen()
 
 
 def test_whatever_a_skill_holds_nothing_of_it_runs(yard, visit, publish):
