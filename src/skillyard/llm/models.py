@@ -57,7 +57,13 @@ class ModelSource:
 
     async def load(self) -> None:
         """Have everything ready that talking to the model needs: importing it takes seconds, and others go on."""
-        await asyncio.to_thread(self._load)
+        loading = asyncio.ensure_future(asyncio.to_thread(self._load))
+        try:
+            await asyncio.shield(loading)
+        except asyncio.CancelledError:
+            # An import cannot be ended, and whoever imports the same beside it may get half of a module.
+            await asyncio.wait([loading])
+            raise
 
     def _load(self) -> None:
         if self.chat:

@@ -2,13 +2,13 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NoReturn, TypeAlias
 
 from skillyard.errors import InputError
 from skillyard.releases.placeholders import Scalar, escape_at, fill_text, pieces, placeholder_at, text_of, unescaped
+from skillyard.sandbox.capture.python_trees import tree_of
 
 _Values: TypeAlias = Mapping[str, Scalar]
 
@@ -157,17 +157,15 @@ def _end_of_string(code: str, at: int, quote: str) -> int:
 
 
 def _evaluated(written: str) -> str | bytes:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of escapes that mean nothing
-            value = ast.literal_eval(written)
-    except (SyntaxError, ValueError):
-        raise InputError(
-            f"code: the string {written[:80]!r} is not whole.",
-            hint="Close it, or take the placeholder out of it.",
-            details={"field": "code"},
-        ) from None
-    return value if isinstance(value, bytes) else str(value)
+    match tree_of(written):
+        case ast.Module(body=[ast.Expr(value=ast.Constant(value=str() | bytes() as value))]):
+            return value
+        case _:
+            raise InputError(
+                f"code: the string {written[:80]!r} is not whole.",
+                hint="Close it, or take the placeholder out of it.",
+                details={"field": "code"},
+            )
 
 
 def _escaped(text: str) -> str:
@@ -198,11 +196,10 @@ class _Shape(ast.NodeTransformer):
 
 
 def _shape(code: str) -> str | None:
+    tree = tree_of(code)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.dump(_Shape().visit(ast.parse(code)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None if tree is None else ast.dump(_Shape().visit(tree))
+    except (RecursionError, MemoryError):
         return None
 
 

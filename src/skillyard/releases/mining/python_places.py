@@ -3,7 +3,6 @@
 import ast
 import copy
 import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -11,6 +10,7 @@ from typing import Final, NamedTuple
 from skillyard.releases.mining.acts import Context, Slot
 from skillyard.releases.payloads import VariableType
 from skillyard.sandbox.capture.python_source import Places
+from skillyard.sandbox.capture.python_trees import tree_of
 
 _STRUCTURE: Final = re.compile(r"[rwabtx+]{1,3}|utf-?8|ascii|latin-?1|\W*|", re.IGNORECASE)
 """Texts that say how something is done: modes, encodings, separators."""
@@ -92,15 +92,8 @@ def code_places(code: str) -> CodePlaces | None:
 
 
 def parsed(code: str) -> ast.Module | None:
-    """Code as a tree; None for what cannot be read."""
-    if len(code) > _MAX_READ:
-        return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what is said badly was said to whoever ran it
-            return ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    """Code as a tree; None for what cannot be read, or is too long to be."""
+    return tree_of(code) if len(code) <= _MAX_READ else None
 
 
 def _is_remark(node: ast.stmt) -> bool:

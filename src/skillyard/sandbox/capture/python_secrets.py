@@ -2,13 +2,13 @@
 
 import ast
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from skillyard.sandbox.capture.markers import has_marker
 from skillyard.sandbox.capture.python_pairs import given_to_secrets, name_of, text_of
 from skillyard.sandbox.capture.python_source import Places
+from skillyard.sandbox.capture.python_trees import tree_of
 from skillyard.sandbox.capture.secret_names import secret_called
 from skillyard.sandbox.capture.secret_texts import Learn, mask_forms, mask_pairs, mask_source, without_scheme
 from skillyard.sandbox.capture.shell_secrets import WITH_PASSWORD, mask_arguments, mask_shell
@@ -36,12 +36,12 @@ def mask_python(code: str, learn: Learn) -> str:
     """Code with markers in place of its secrets."""
     if not _TELLING.search(code):
         return mask_forms(code, learn)
+    tree = tree_of(code)
+    if tree is None:
+        return mask_source(code, learn)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the code says badly was already said to whoever ran it
-            tree = ast.parse(code)
         changes = {change.start: change for change in _changes(tree, code, learn)}
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (ValueError, RecursionError, MemoryError):
         return mask_source(code, learn)
     for change in sorted(changes.values(), reverse=True):
         code = code[: change.start] + change.instead + code[change.end :]
