@@ -96,6 +96,7 @@ class ScriptedModel:
                 for name, value in {"Content-Type": "application/json", **reply.headers}.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(body)))
+                self.send_header("Connection", "close")  # a client whose loop ends is left with none that is open
                 self.end_headers()
                 self.wfile.write(body)
 
