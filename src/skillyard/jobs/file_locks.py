@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from skillyard.jobs.locks import Lost, taken_whole
+from skillyard.jobs.locks import Lost, taken_whole, to_the_end
 
 
 class FileLocks:
@@ -22,7 +22,8 @@ class FileLocks:
     async def give_back(self, name: str) -> None:
         descriptor = self._held.pop(name, None)
         if descriptor is not None:
-            await asyncio.to_thread(self._give_back, name, descriptor)
+            # To the end, though whoever gives it back is cancelled: nobody else could.
+            await to_the_end(asyncio.to_thread(self._give_back, name, descriptor))
 
     async def close(self) -> None:
         for name in list(self._held):

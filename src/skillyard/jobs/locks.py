@@ -1,15 +1,16 @@
 """Locks between processes, which end with whoever holds them: on files, or in PostgreSQL where that is the database."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy import URL
 
 from skillyard.db.engine import SQLITE
 
 Lost: TypeAlias = Callable[[], None]
+T = TypeVar("T")
 
 
 class Locks(Protocol):
@@ -30,11 +31,20 @@ async def taken_whole(locks: Locks, name: str, taking: Coroutine[Any, Any, bool]
     """Take a lock to the end, though whoever wants it is cancelled: it would be held by nobody, for good."""
     task = asyncio.ensure_future(taking)
     try:
+        return await to_the_end(task)
+    except asyncio.CancelledError:
+        if not task.cancelled() and not task.exception() and task.result():
+            await locks.give_back(name)
+        raise
+
+
+async def to_the_end(doing: Awaitable[T]) -> T:
+    """Do something to its end, and only then be cancelled."""
+    task = asyncio.ensure_future(doing)
+    try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait([task])
-        if not task.cancelled() and not task.exception() and task.result():
-            await locks.give_back(name)
         raise
 
 

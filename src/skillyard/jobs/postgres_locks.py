@@ -10,7 +10,7 @@ from psycopg.sql import SQL
 from sqlalchemy import URL
 
 from skillyard.errors import UnavailableError
-from skillyard.jobs.locks import Lost, taken_whole
+from skillyard.jobs.locks import Lost, taken_whole, to_the_end
 
 _TAKE: Final = SQL("SELECT pg_try_advisory_lock(%s)")
 _GIVE_BACK: Final = SQL("SELECT pg_advisory_unlock(%s)")
@@ -34,11 +34,8 @@ class PostgresLocks:
         return await taken_whole(self, name, self._taken(name, lost))
 
     async def give_back(self, name: str) -> None:
-        async with self._turn:
-            if self._held.pop(name, None) is None:
-                return
-            with contextlib.suppress(UnavailableError):  # then it is given back already
-                await self._ask(_GIVE_BACK, name)
+        # To the end, though whoever gives it back is cancelled: nobody else would.
+        await to_the_end(self._given_back(name))
 
     async def close(self) -> None:
         if self._watching is not None:
@@ -60,6 +57,13 @@ class PostgresLocks:
             if self._watching is None:
                 self._watching = asyncio.create_task(self._watch())
             return True
+
+    async def _given_back(self, name: str) -> None:
+        async with self._turn:
+            if self._held.pop(name, None) is None:
+                return
+            with contextlib.suppress(UnavailableError):  # then it is given back already
+                await self._ask(_GIVE_BACK, name)
 
     async def _ask(self, question: SQL, name: str) -> bool:
         try:

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+import threading
+from contextlib import asynccontextmanager
 
 import pytest
 
@@ -33,6 +35,23 @@ async def two(database_url):
     yield both
     for each in both:
         await each.close()
+
+
+@pytest.fixture
+def every_thread_is_busy():
+    """The threads of the event loop are all at work in the block, so that whatever is asked of them has to wait."""
+
+    @asynccontextmanager
+    async def busy():
+        free = threading.Event()
+        work = [asyncio.create_task(asyncio.to_thread(free.wait)) for _ in range(40)]
+        try:
+            yield
+        finally:
+            free.set()
+            await asyncio.gather(*work)
+
+    return busy
 
 
 async def test_a_lock_has_one_holder_at_a_time(two):
@@ -67,6 +86,19 @@ async def test_a_lock_that_is_taken_for_someone_who_is_cancelled_meanwhile_is_gi
         await asyncio.sleep(0)
     taking.cancel()
     await asyncio.gather(taking, return_exceptions=True)
+    assert await there.take("a", nothing)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 5])
+async def test_a_lock_is_given_back_though_whoever_does_so_is_cancelled_meanwhile(two, turns, every_thread_is_busy):
+    here, there = two
+    assert await here.take("a", nothing)
+    async with every_thread_is_busy():
+        giving = asyncio.ensure_future(here.give_back("a"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        giving.cancel()
+    await asyncio.gather(giving, return_exceptions=True)
     assert await there.take("a", nothing)
 
 
