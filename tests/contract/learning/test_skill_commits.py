@@ -398,6 +398,30 @@ async def test_a_skill_made_by_hand_that_two_approve_at_once_is_published_once(r
         assert sorted(version.version for version in versions) == ["0.1.0", "0.1.1"]
 
 
+async def test_whoever_approves_while_another_publishes_the_same_makes_no_version_of_it(
+    room, world, agent, monkeypatch
+):
+    with room(skills="review") as here:
+        hand = HandmadeSkills(here.skills, world.boss)
+        made = await hand.commit_to_skill("a", skill_artifact=ARTIFACT, skill_id="handle-refunds")
+        await here.decisions.approve(world.boss, made.proposal_id, why=Why())
+        wish = {"skill_artifact": EDIT, "operation": "UPDATE", "skill_id": "handle-refunds"}
+        edited = await hand.commit_to_skill("a", **wish)
+        versions, seen, others = here.registry.versions.all, [], []
+
+        async def look_late(principal, skill_id):
+            """The second look at the versions is the one that decides on the number."""
+            seen.append(skill_id)
+            if len(seen) == 2:
+                others.append(await here.decisions.approve(world.boss, edited.proposal_id, why=Why()))
+            return await versions(principal, skill_id)
+
+        monkeypatch.setattr(here.registry.versions, "all", look_late)
+        mine = await here.decisions.approve(world.boss, edited.proposal_id, why=Why())
+        assert [mine] == others
+        assert [version.version for version in await versions(world.boss, mine[0].id)] == ["0.1.1", "0.1.0"]
+
+
 async def test_a_skill_that_changed_before_it_is_deleted_keeps_its_agents(room, world, agent):
     with room(ARTIFACT, EDIT) as here:
         made = (await here.commit(operation=Operation.CREATE)).effects[0]

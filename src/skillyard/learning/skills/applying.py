@@ -132,6 +132,8 @@ class SkillApplier:
                 details={"field": "name", "value": skill.name},
             )
         if skill is not None:
+            # Read after its versions: among them is one with these files if somebody was quicker with the same.
+            skill = await self._registry.shelf.get(principal, skill.id)
             require_base(skill, draft.base)
         if canaries is not None and skill is not None and not versions:
             # Everyone is given the working copy: it stays what they are given while another is tried.
