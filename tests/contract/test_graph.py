@@ -141,6 +141,28 @@ async def test_skills_that_refer_to_each_other_are_a_circle(world):
     assert [[node.full_name for node in cycle] for cycle in cycles] == [["team/one", "team/three", "team/two"]]
 
 
+async def test_those_that_lead_nowhere_are_counted_as_the_graph_has_them(world):
+    await world.create(world.editor, "target", GUIDE)
+    await world.create(world.boss, "elsewhere", body="[[nobody]]\n", namespace=None)
+    body = "[a](../target/references/gone.md) [b](../nobody/SKILL.md) [c](references/own.md) [[target]] [[elsewhere]]\n"
+    source = await world.create(world.editor, "source", body=body)
+    broken = world.yard.registry.references.broken
+    for principal, count in ((world.editor, 4), (world.boss, 4), (world.stranger, 0)):
+        found = (await graph(world, principal)).broken
+        assert len([edge for edge in found if edge.source.id == source.id]) == count
+        assert await broken(principal, [source.namespace_id]) == count
+    assert await broken(world.boss, ()) == 0
+
+
+async def test_a_graph_that_was_asked_for_before_knows_of_what_changed_since_then(world):
+    await world.create(world.editor, "source", BundleFile("notes.md", b"See [[target]].\n"))
+    for _ in range(2):
+        assert [edge.trouble for edge in (await graph(world)).broken] == [Trouble.NO_SKILL]
+    await world.create(world.editor, "target")
+    for _ in range(2):
+        assert (await graph(world)).broken == ()
+
+
 async def test_one_namespace_shows_what_its_skills_lead_to(world):
     await world.create(world.stranger, "far", namespace=None, body="[[near]]\n", visibility=PUBLIC)
     await world.create(world.publisher, "near", body="[[far]]\n", visibility=PUBLIC)

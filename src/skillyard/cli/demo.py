@@ -157,7 +157,7 @@ def _show_in_browser(sink: Sink, home: DemoHome) -> None:
     from skillyard.cli.serve import serve_yard  # noqa: PLC0415
 
     settings = demo_settings(home.yard, port=0)
-    serve_yard(sink, settings, open_library(settings), opened=open_browser)
+    serve_yard(sink, settings, open_library(settings), opened=lambda url: open_browser(f"{url}/history"))
 
 
 def _kept(home: DemoHome) -> str:

@@ -1,12 +1,13 @@
 """Who refers to whom: the references between the skills that a person may see."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, TypeAlias
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,6 +20,7 @@ from skillyard.registry.dependents import Dependent, dependents_of
 from skillyard.registry.naming import KnownSkill, Names, some_visible_names, visible_names
 from skillyard.registry.reference_store import (
     Written,
+    doubtful_references,
     files_there,
     folders_of,
     references_between,
@@ -31,6 +33,10 @@ from skillyard.skill.references import ReferenceKind
 from skillyard.skill.requires import name_key
 
 _REFERENCES: Final = "references"
+_KEPT: Final = 4
+"""Graphs of a large yard that are kept until the next change: they take long to make, and are looked at often."""
+_Seen: TypeAlias = tuple[str, frozenset[str], str | None]
+"""What a graph depends on besides the skills: whose eyes, and which part of the yard."""
 
 
 class Trouble(StrEnum):
@@ -98,24 +104,35 @@ class References:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._graphs: OrderedDict[_Seen, tuple[int, Graph]] = OrderedDict()
+        """Each with the number of the change it was made after."""
 
     async def graph(self, principal: Principal, *, namespace: str | None = None) -> Graph:
         """The references in all skills that the principal may see, or in those of one namespace."""
         principal.require_scope(Scope.READ)
+        seen = (principal.tenant_id, principal.audiences, namespace)
+        number = await self._database.number()
+        made_after, graph = self._graphs.get(seen, (None, None))
+        if graph is None or made_after != number:
+            graph = await self._whole(principal, namespace)
+            self._graphs[seen] = (number, graph)
+        self._graphs.move_to_end(seen)
+        if len(self._graphs) > _KEPT:
+            self._graphs.popitem(last=False)
+        return graph
+
+    async def broken(self, principal: Principal, namespaces: Collection[str]) -> int:
+        """How many references in the skills of these namespaces, by their ids, lead nowhere."""
+        principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            namespace_id = None
-            if namespace is not None:
-                found = await namespace_named(session, principal.tenant_id, namespace)
-                if found is None:
-                    raise no_namespace(namespace)
-                namespace_id = found.id
-            names = await visible_names(session, principal)
-            if namespace_id and not any(known.namespace_id == namespace_id for known in names.by_id.values()):
-                raise no_namespace(str(namespace))
-            written = await references_between(session, principal, namespace_id=namespace_id)
-            edges = await _judged(session, written, names)
-        sources = [known for known in names.by_id.values() if namespace_id in {None, known.namespace_id}]
-        return await asyncio.to_thread(_graph, sources, edges)
+            doubtful = await doubtful_references(session, principal, namespaces)
+            names = await some_visible_names(
+                session,
+                principal,
+                keys={each.target_key for each in doubtful},
+                ids={each.skill_id for each in doubtful},
+            )
+            return sum(edge.trouble is not None for edge in await _judged(session, doubtful, names))
 
     async def around(self, principal: Principal, skill_id: str) -> Surroundings:
         """The references of one skill and to it, and what deleting it would break."""
@@ -149,6 +166,22 @@ class References:
     async def impact(self, principal: Principal, skill_id: str) -> Impact:
         """What deleting a skill would break, as far as the principal may see it."""
         return (await self.around(principal, skill_id)).impact
+
+    async def _whole(self, principal: Principal, namespace: str | None) -> Graph:
+        async with self._database.read() as session:
+            namespace_id = None
+            if namespace is not None:
+                found = await namespace_named(session, principal.tenant_id, namespace)
+                if found is None:
+                    raise no_namespace(namespace)
+                namespace_id = found.id
+            names = await visible_names(session, principal)
+            if namespace_id and not any(known.namespace_id == namespace_id for known in names.by_id.values()):
+                raise no_namespace(str(namespace))
+            written = await references_between(session, principal, namespace_id=namespace_id)
+            edges = await _judged(session, written, names)
+        sources = [known for known in names.by_id.values() if namespace_id in {None, known.namespace_id}]
+        return await asyncio.to_thread(_graph, sources, edges)
 
 
 async def _judged(

@@ -1,16 +1,18 @@
 """Queries over the references that skills make."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, or_, select
+from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import aliased
 
 from skillyard.errors import LimitError
 from skillyard.identity.principals import Principal
 from skillyard.registry.models import SkillFileRow, SkillReferenceRow, SkillRow
 from skillyard.registry.naming import in_chunks
 from skillyard.registry.rows import file_id
+from skillyard.skill.bundle import SKILL_FILE
 
 MAX_REFERENCES: Final = 200_000
 """References that one look at the graph takes in."""
@@ -44,11 +46,27 @@ async def references_between(
     session: AsyncSession, principal: Principal, *, namespace_id: str | None = None
 ) -> list[Written]:
     """The references in visible skills, but for those to a file that the skill itself has."""
-    leads_on = or_(SkillReferenceRow.target_key != "", SkillFileRow.id.is_(None))
-    conditions = [_visible(principal), leads_on]
+    conditions = [_visible(principal), _leads_on()]
     if namespace_id is not None:
         conditions.append(SkillRow.namespace_id == namespace_id)
     return await _references(session, *conditions)
+
+
+async def doubtful_references(
+    session: AsyncSession, principal: Principal, namespaces: Collection[str]
+) -> list[Written]:
+    """The references in visible skills of these namespaces, but for those to a skill that is surely there."""
+    near = aliased(SkillRow)
+    is_near = exists().where(
+        near.namespace_id == SkillRow.namespace_id,
+        near.name_key == SkillReferenceRow.target_key,
+        near.audience.in_(principal.audiences),
+        near.deleted_at.is_(None),
+    )
+    is_sure = and_(SkillReferenceRow.target_path.in_(("", SKILL_FILE)), is_near)
+    return await _references(
+        session, _visible(principal), SkillRow.namespace_id.in_(namespaces), _leads_on(), not_(is_sure)
+    )
 
 
 async def _references(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[Written]:
@@ -107,6 +125,11 @@ async def folders_of(session: AsyncSession, skill_ids: Iterable[str]) -> set[tup
                 found.add((skill_id, folder))
                 folder = folder.rpartition("/")[0]
     return found
+
+
+def _leads_on() -> ColumnElement[bool]:
+    """Whether a reference is to more than a file that its own skill has."""
+    return or_(SkillReferenceRow.target_key != "", SkillFileRow.id.is_(None))
 
 
 def _visible(principal: Principal) -> ColumnElement[bool]:

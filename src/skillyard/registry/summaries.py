@@ -2,10 +2,11 @@
 
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import case, func, select
 
 from skillyard.db.database import Database
 from skillyard.identity.models import NamespaceRow
+from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.models import SkillRow
 
@@ -21,6 +22,26 @@ class Summary(NamedTuple):
     @property
     def full_name(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+
+class Counts(NamedTuple):
+    """How many skills a principal may see, and how many of them did not come with the product."""
+
+    all: int
+    added: int
+
+
+async def visible_counts(database: Database, principal: Principal) -> Counts:
+    principal.require_scope(Scope.READ)
+    is_added = case((NamespaceRow.name == SYSTEM, 0), else_=1)
+    query = (
+        select(func.count(), func.coalesce(func.sum(is_added), 0))
+        .select_from(SkillRow)
+        .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
+        .where(SkillRow.audience.in_(principal.audiences), SkillRow.deleted_at.is_(None))
+    )
+    async with database.read() as session:
+        return Counts(*(await session.execute(query)).one())
 
 
 async def visible_summaries(database: Database, principal: Principal) -> list[Summary]:

@@ -6,9 +6,8 @@ from fastapi import Request
 
 from skillyard.app.sample import has_sample
 from skillyard.app.yard import Yard
-from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal
-from skillyard.registry.summaries import visible_summaries
+from skillyard.registry.summaries import visible_counts
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history_schemas import EntrySchema
 from skillyard.server.web.attention import attention_of
@@ -23,15 +22,14 @@ _PLACES: Final = ("skills", "graph", "releases", "learning", "sandboxes", "histo
 @router.page("/home")
 async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
     recent = await yard.registry.chronicle.entries(caller, limit=_RECENT)
-    summaries = await visible_summaries(yard.database, caller)
-    is_empty = all(each.namespace == SYSTEM for each in summaries)
+    counts = await visible_counts(yard.database, caller)
     return Page(
         "home.html",
         {
-            "counts": {"skills": len(summaries)},
+            "counts": {"skills": counts.all},
             "attention": await attention_of(yard, caller),
             "recent": [EntrySchema.of(entry, undoable=False) for entry in recent.entries],
-            "guide": await _guide(request, yard, caller, is_empty=is_empty),
+            "guide": await _guide(request, yard, caller, is_empty=not counts.added),
         },
     )
 

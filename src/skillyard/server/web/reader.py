@@ -20,8 +20,8 @@ from skillyard.server.web.texts import LANGUAGES, Texts, language_for, texts_in
 LANGUAGE_COOKIE: Final = "skillyard_language"
 THEME_COOKIE: Final = "skillyard_theme"
 FORM_FIELD: Final = "form_token"
-MAY_EDIT: Final = "may_edit"
-"""The note in `request.state` of whether the reader may change what the page is about."""
+DEEDS: Final = "deeds"
+"""The note in `request.state` of what the reader may do with what the page is about."""
 _FORM_COOKIES: Final = ("__Host-skillyard-form", "skillyard_form")
 """The name over https, which no neighbouring host can set, and the one over http."""
 _SECRET_BYTES: Final = 24
@@ -59,10 +59,9 @@ class Reader:
         """Whether this server serves the person at its machine, who need not sign in."""
         return self.request.app.state.desk is None
 
-    @property
-    def may_edit(self) -> bool:
-        """Whether the page should offer to change what it is about; who sends a form anyway is refused."""
-        return getattr(self.request.state, MAY_EDIT, False)
+    def may(self, deed: str) -> bool:
+        """Whether the page should offer to do this with what it is about; who sends a form anyway is refused."""
+        return deed in getattr(self.request.state, DEEDS, ())
 
     @property
     def sees_sample(self) -> bool:

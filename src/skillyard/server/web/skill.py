@@ -18,10 +18,16 @@ from skillyard.server.api.usage_schemas import UsageDaySchema
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.provenance import provenance_of
-from skillyard.server.web.reader import MAY_EDIT
+from skillyard.server.web.reader import DEEDS
 
 SKILL: Final = "/skills/{namespace}/{name}"
 _DAYS: Final = 90
+_DEEDS: Final = {
+    "edit": (Role.EDITOR, Scope.WRITE),
+    "manage": (Role.PUBLISHER, Scope.WRITE),
+    "publish": (Role.PUBLISHER, Scope.PUBLISH),
+}
+"""What can be done with a skill on its pages, and who may: `manage` is to delete it and to say who sees it."""
 
 router = PageRouter()
 
@@ -31,7 +37,7 @@ _Part = Annotated[str, Path(max_length=256)]
 async def skill_of(request: Request, namespace: _Part, name: _Part, yard: TheYard, caller: Caller) -> Skill:
     """The skill that a path names, if the caller may see it. Its pages offer no more than the caller may do."""
     skill = await yard.registry.shelf.named(caller, name, namespace)
-    setattr(request.state, MAY_EDIT, _may_edit(caller, skill))
+    setattr(request.state, DEEDS, _deeds_of(caller, skill))
     return skill
 
 
@@ -67,13 +73,15 @@ async def history(
     )
 
 
-def _may_edit(principal: Principal, skill: Skill) -> bool:
-    if not principal.scope.covers(Scope.WRITE):
-        return False
-    if skill.namespace == SYSTEM:
-        return principal.admin
-    role = principal.role_in(skill.namespace_id)
-    return role is not None and role.covers(Role.EDITOR)
+def _deeds_of(principal: Principal, skill: Skill) -> frozenset[str]:
+    """What the principal may do with a skill."""
+    is_its_admin = skill.namespace == SYSTEM and principal.admin
+    role = Role.ADMIN if is_its_admin else principal.role_in(skill.namespace_id)
+    return frozenset(
+        deed
+        for deed, (least, scope) in _DEEDS.items()
+        if role is not None and role.covers(least) and principal.scope.covers(scope)
+    )
 
 
 def _pages_of(references: ReferencesSchema) -> dict[str, str]:

@@ -33,7 +33,17 @@ async function drawGraph(place) {
     event.target.closedNeighborhood().removeClass("quiet");
   });
   graph.on("mouseout", "node", () => graph.elements().removeClass("quiet"));
+  for (const button of document.querySelectorAll("#graph-tools button")) {
+    button.onclick = () => zoomGraph(graph, Number(button.value));
+  }
+  document.getElementById("graph-tools").hidden = false;
   place.dataset.drawn = String(graph.nodes().length);
+}
+
+function zoomGraph(graph, factor) {
+  if (!factor) { graph.fit(undefined, 30); return; }
+  const middle = { x: graph.width() / 2, y: graph.height() / 2 };
+  graph.zoom({ level: graph.zoom() * factor, renderedPosition: middle });
 }
 
 const graphPlace = document.getElementById("graph");
