@@ -1,14 +1,17 @@
 """Which skills require a skill."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sqlalchemy import literal, select, union_all
+from sqlalchemy import Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.identity.models import NamespaceRow
 from skillyard.identity.principals import Principal
 from skillyard.registry.models import SkillRow, VersionRow
-from skillyard.registry.naming import KnownSkill, Names
+from skillyard.registry.naming import KnownSkill, Names, in_chunks
 from skillyard.registry.skills import VersionState
 from skillyard.skill.requires import Requirement, name_key, parse_requires
 
@@ -25,51 +28,65 @@ class Dependent:
     """The versions that will do for it."""
 
 
-async def dependents_of(
-    session: AsyncSession, principal: Principal, skill: KnownSkill, names: Names
-) -> tuple[Dependent, ...]:
-    """The visible skills that could not have what they require without this one.
+class Requiring(NamedTuple):
+    """A working copy or a shipped version that requires other skills."""
 
-    Looked at are working copies and the versions that are shipped. `names` holds every visible skill of the same
-    name, so that it is known what a bare name means.
+    id: str
+    namespace_id: str
+    full_name: str
+    version: str | None
+    """None for the working copy."""
+    requires: str
+
+
+async def requiring_skills(session: AsyncSession, principal: Principal) -> list[Requiring]:
+    """All visible skills that require others: their working copies, and their versions that are shipped."""
+    wanted = SkillRow.fields["requires"].as_string()
+    found = [
+        Requiring(skill_id, namespace_id, f"{namespace}/{name}", None, requires)
+        for skill_id, namespace_id, namespace, name, requires in await session.execute(
+            _visible(principal).add_columns(wanted).where(wanted != "")
+        )
+    ]
+    # Looked for first: there are few, and with the skills at once a database may well begin with all of these.
+    versions = select(VersionRow.skill_id, VersionRow.version, VersionRow.requires).where(
+        VersionRow.requires != "", VersionRow.state == VersionState.PUBLISHED, VersionRow.yank_reason.is_(None)
+    )
+    shipped: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for skill_id, version, requires in await session.execute(versions):
+        shipped[skill_id].append((version, requires))
+    for some in in_chunks(shipped):
+        for skill_id, namespace_id, namespace, name in await session.execute(
+            _visible(principal).where(SkillRow.id.in_(some))
+        ):
+            found += [
+                Requiring(skill_id, namespace_id, f"{namespace}/{name}", version, requires)
+                for version, requires in shipped[skill_id]
+            ]
+    return found
+
+
+def dependents_of(requiring: Iterable[Requiring], skill: KnownSkill, names: Names) -> tuple[Dependent, ...]:
+    """Those that could not have what they require without this skill.
+
+    `names` holds every visible skill of the same name, so that it is known what a bare name means.
     """
-    visible = SkillRow.audience.in_(principal.audiences) & SkillRow.deleted_at.is_(None) & (SkillRow.id != skill.id)
-    drafts = (
-        select(
-            SkillRow.id,
-            SkillRow.namespace_id,
-            NamespaceRow.name.label("namespace"),
-            SkillRow.name,
-            literal("").label("version"),
-            SkillRow.fields["requires"].as_string().label("requires"),
-        )
-        .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
-        .where(visible, SkillRow.fields["requires"].as_string() != "")
-    )
-    shipped = (
-        select(
-            SkillRow.id,
-            SkillRow.namespace_id,
-            NamespaceRow.name.label("namespace"),
-            SkillRow.name,
-            VersionRow.version,
-            VersionRow.requires,
-        )
-        .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
-        .join(VersionRow, VersionRow.skill_id == SkillRow.id)
-        .where(visible, VersionRow.requires != "")
-        .where(VersionRow.state == VersionState.PUBLISHED, VersionRow.yank_reason.is_(None))
-    )
-    found: list[Dependent] = []
-    for skill_id, namespace_id, namespace, name, version, requires in await session.execute(union_all(drafts, shipped)):
-        found.extend(
-            Dependent(
-                id=skill_id, full_name=f"{namespace}/{name}", version=version or None, range=str(requirement.range)
-            )
-            for requirement in parse_requires(requires).items
-            if _needs(requirement, namespace_id, skill, names)
-        )
+    found = [
+        Dependent(id=each.id, full_name=each.full_name, version=each.version, range=str(requirement.range))
+        for each in requiring
+        if each.id != skill.id
+        for requirement in parse_requires(each.requires).items
+        if _needs(requirement, each.namespace_id, skill, names)
+    ]
     return tuple(sorted(found, key=lambda each: (each.full_name, each.version or "")))
+
+
+def _visible(principal: Principal) -> Select[str, str, str, str]:
+    return (
+        select(SkillRow.id, SkillRow.namespace_id, NamespaceRow.name, SkillRow.name)
+        .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
+        .where(SkillRow.audience.in_(principal.audiences), SkillRow.deleted_at.is_(None))
+    )
 
 
 def _needs(requirement: Requirement, namespace_id: str, skill: KnownSkill, names: Names) -> bool:

@@ -1,7 +1,6 @@
 """Who refers to whom: the references between the skills that a person may see."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ from typing import Final, TypeAlias
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
+from skillyard.db.until_changed import UntilChanged
 from skillyard.identity.namespaces import no_namespace
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
 from skillyard.registry.cycles import circles
-from skillyard.registry.dependents import Dependent, dependents_of
+from skillyard.registry.dependents import Dependent, Requiring, dependents_of, requiring_skills
 from skillyard.registry.naming import KnownSkill, Names, some_visible_names, visible_names
 from skillyard.registry.reference_store import (
     Written,
@@ -33,10 +33,13 @@ from skillyard.skill.references import ReferenceKind
 from skillyard.skill.requires import name_key
 
 _REFERENCES: Final = "references"
-_KEPT: Final = 4
-"""Graphs of a large yard that are kept until the next change: they take long to make, and are looked at often."""
-_Seen: TypeAlias = tuple[str, frozenset[str], str | None]
-"""What a graph depends on besides the skills: whose eyes, and which part of the yard."""
+_GRAPHS: Final = 4
+"""Whole graphs that are kept; those of a large yard are large."""
+_PEOPLE: Final = 64
+"""People for whom less is kept."""
+
+Audiences: TypeAlias = frozenset[str]
+"""All that someone may see."""
 
 
 class Trouble(StrEnum):
@@ -104,35 +107,20 @@ class References:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._graphs: OrderedDict[_Seen, tuple[int, Graph]] = OrderedDict()
-        """Each with the number of the change it was made after."""
+        self._graphs = UntilChanged[tuple[Audiences, str | None], Graph](database, size=_GRAPHS)
+        self._broken = UntilChanged[tuple[Audiences, frozenset[str]], int](database, size=_PEOPLE)
+        self._requiring = UntilChanged[Audiences, list[Requiring]](database, size=_PEOPLE)
 
     async def graph(self, principal: Principal, *, namespace: str | None = None) -> Graph:
         """The references in all skills that the principal may see, or in those of one namespace."""
         principal.require_scope(Scope.READ)
-        seen = (principal.tenant_id, principal.audiences, namespace)
-        number = await self._database.number()
-        made_after, graph = self._graphs.get(seen, (None, None))
-        if graph is None or made_after != number:
-            graph = await self._whole(principal, namespace)
-            self._graphs[seen] = (number, graph)
-        self._graphs.move_to_end(seen)
-        if len(self._graphs) > _KEPT:
-            self._graphs.popitem(last=False)
-        return graph
+        return await self._graphs.get((principal.audiences, namespace), lambda: self._whole(principal, namespace))
 
     async def broken(self, principal: Principal, namespaces: Collection[str]) -> int:
         """How many references in the skills of these namespaces, by their ids, lead nowhere."""
         principal.require_scope(Scope.READ)
-        async with self._database.read() as session:
-            doubtful = await doubtful_references(session, principal, namespaces)
-            names = await some_visible_names(
-                session,
-                principal,
-                keys={each.target_key for each in doubtful},
-                ids={each.skill_id for each in doubtful},
-            )
-            return sum(edge.trouble is not None for edge in await _judged(session, doubtful, names))
+        own = frozenset(namespaces)
+        return await self._broken.get((principal.audiences, own), lambda: self._count_broken(principal, own))
 
     async def around(self, principal: Principal, skill_id: str) -> Surroundings:
         """The references of one skill and to it, and what deleting it would break."""
@@ -150,7 +138,8 @@ class References:
             outgoing = await _judged(session, own, names)
             incoming = await _judged(session, others, names)
             without_it = await _judged(session, others, names, without=skill.id)
-            dependents = await dependents_of(session, principal, names.by_id[skill.id], names)
+            requiring = await self._requiring.get(principal.audiences, lambda: requiring_skills(session, principal))
+        dependents = dependents_of(requiring, names.by_id[skill.id], names)
         pairs = [
             (now, then)
             for now, then in zip(incoming, without_it, strict=True)
@@ -166,6 +155,17 @@ class References:
     async def impact(self, principal: Principal, skill_id: str) -> Impact:
         """What deleting a skill would break, as far as the principal may see it."""
         return (await self.around(principal, skill_id)).impact
+
+    async def _count_broken(self, principal: Principal, namespaces: Collection[str]) -> int:
+        async with self._database.read() as session:
+            doubtful = await doubtful_references(session, principal, namespaces)
+            names = await some_visible_names(
+                session,
+                principal,
+                keys={each.target_key for each in doubtful},
+                ids={each.skill_id for each in doubtful},
+            )
+            return sum(edge.trouble is not None for edge in await _judged(session, doubtful, names))
 
     async def _whole(self, principal: Principal, namespace: str | None) -> Graph:
         async with self._database.read() as session:

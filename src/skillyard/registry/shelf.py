@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from skillyard.db.database import Database
+from skillyard.db.until_changed import UntilChanged
 from skillyard.errors import InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
@@ -16,6 +17,7 @@ from skillyard.registry.pages import page_of_skills
 from skillyard.registry.rights import no_skill, visible_skill
 from skillyard.registry.skills import Skill, SkillFile
 from skillyard.registry.store import file_with_id, skill_named, skills_called
+from skillyard.registry.summaries import Counts, visible_counts
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.limits import MIB
 from skillyard.skill.requires import name_key
@@ -24,6 +26,7 @@ MAX_PAGE: Final = 200
 MAX_PAGE_BYTES: Final = 8 * MIB
 """A page of skills that are larger than usual ends early: 200 of them could be 200 MiB."""
 _MAX_WORDS: Final = 8
+_COUNTS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +42,17 @@ class Shelf:
     def __init__(self, database: Database, bundles: Bundles) -> None:
         self._database = database
         self._bundles = bundles
+        self._counts = UntilChanged[frozenset[str], Counts](database, size=_COUNTS)
+
+    async def counts(self, principal: Principal) -> Counts:
+        """How many skills the principal may see."""
+        principal.require_scope(Scope.READ)
+
+        async def count() -> Counts:
+            async with self._database.read() as session:
+                return await visible_counts(session, principal)
+
+        return await self._counts.get(principal.audiences, count)
 
     async def page(
         self,

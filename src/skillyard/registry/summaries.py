@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from sqlalchemy import case, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
 from skillyard.identity.models import NamespaceRow
@@ -31,8 +32,7 @@ class Counts(NamedTuple):
     added: int
 
 
-async def visible_counts(database: Database, principal: Principal) -> Counts:
-    principal.require_scope(Scope.READ)
+async def visible_counts(session: AsyncSession, principal: Principal) -> Counts:
     is_added = case((NamespaceRow.name == SYSTEM, 0), else_=1)
     query = (
         select(func.count(), func.coalesce(func.sum(is_added), 0))
@@ -40,8 +40,7 @@ async def visible_counts(database: Database, principal: Principal) -> Counts:
         .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
         .where(SkillRow.audience.in_(principal.audiences), SkillRow.deleted_at.is_(None))
     )
-    async with database.read() as session:
-        return Counts(*(await session.execute(query)).one())
+    return Counts(*(await session.execute(query)).one())
 
 
 async def visible_summaries(database: Database, principal: Principal) -> list[Summary]:

@@ -7,7 +7,6 @@ from fastapi import Request
 from skillyard.app.sample import has_sample
 from skillyard.app.yard import Yard
 from skillyard.identity.principals import Principal
-from skillyard.registry.summaries import visible_counts
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history_schemas import EntrySchema
 from skillyard.server.web.attention import attention_of
@@ -22,7 +21,7 @@ _PLACES: Final = ("skills", "graph", "releases", "learning", "sandboxes", "histo
 @router.page("/home")
 async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
     recent = await yard.registry.chronicle.entries(caller, limit=_RECENT)
-    counts = await visible_counts(yard.database, caller)
+    counts = await yard.registry.shelf.counts(caller)
     return Page(
         "home.html",
         {
