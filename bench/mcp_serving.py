@@ -43,8 +43,9 @@ REPORT = """## MCP
 request after another; figures are by the clock, as the client sees them. Everyone is asked for pages of 100. The
 subjects take turns in {rounds} rounds with other skills each time, the slow ones in the first only; a figure is the
 median over all requests, the one in brackets the 95th percentile. Skillyard's index was made by an earlier process.
-"First answer" is from starting the process to its answer to the first request. "Load" reads a `SKILL.md` by its
-address; "find" is a query of eight words, for which a client of FastMCP has to list all skills and look for itself,
+"First answer" is from starting the process to its answer to the first request; a server that serves nothing, made with
+the MCP SDK alone, took {floor:,.0f} ms for that in the same rounds, {starts} starts each. "Load" reads a `SKILL.md` by
+its address; "find" is a query of eight words, for which a client of FastMCP has to list all skills and look for itself,
 which was measured with all of them on one page: page by page it takes minutes. "Seen" says whether a skill that was
 added while the server runs is served. FastMCP loads all skills at the start, and never again unless it is told to
 reload with every request. Its experimental mode, which serves the extension, reads all of them to list any, and to load
@@ -141,6 +142,9 @@ SUBJECTS = (
         requests=1,
     ),
 )
+FLOOR = [sys.executable, str(HERE / "mcp_floor.py")]
+STARTS = 3
+"""Starts of a process in each round: the first answer comes but once."""
 KINDS = ("first answer", "list a page", "list all", "load", "find", "skills/list, a page")
 
 
@@ -157,6 +161,13 @@ def running(command: Sequence[str], home: Path) -> Generator[tuple[Client, subpr
         finally:
             process.stdin.close()
             process.wait(60)
+
+
+def start(command: Sequence[str], home: Path) -> float:
+    """The seconds from starting a server to its first answer."""
+    with running(command, home) as (client, _, began):
+        client.ask("server/discover")
+        return time.perf_counter() - began
 
 
 def measure(subject: Subject, root: Path, home: Path, figures: Figures, rng: random.Random) -> None:
@@ -235,7 +246,7 @@ def _sees_a_new_skill(client: Client, root: Path) -> bool:
         folder.rmdir()
 
 
-def report(measured: dict[str, Figures], *, count: int, rounds: int, load: float) -> str:
+def report(measured: dict[str, Figures], floor: list[float], *, count: int, rounds: int, load: float) -> str:
     rows = [
         [
             name,
@@ -259,6 +270,8 @@ def report(measured: dict[str, Figures], *, count: int, rounds: int, load: float
     return REPORT.format(
         count=count,
         rounds=rounds,
+        floor=statistics.median(floor) * 1000,
+        starts=STARTS,
         prompt=ours.prompt,
         budget=BUDGET,
         load=load,
@@ -280,18 +293,22 @@ def main() -> None:
     rng = random.Random(11)
     load = os.getloadavg()[0]
     measured = {subject.name: Figures() for subject in SUBJECTS}
+    floor: list[float] = []
     with tempfile.TemporaryDirectory(prefix="skillyard-bench-") as scratch:
         home = Path(scratch)
         root = generate(home / "skills", count)
         with running(_skillyard(root), home) as (client, _, _):  # makes the index
             client.ask("tools/call", name="search_skills", arguments={"query": "extract tables"})
         for number in range(rounds):
+            for _ in range(STARTS):
+                floor.append(start(FLOOR, home))
+                measured[OURS].add("first answer", start(_skillyard(root), home))
             for subject in SUBJECTS:
                 if subject.slow and number:
                     continue
                 measure(subject, root, home, measured[subject.name], rng)
                 print(f"round {number + 1}: {subject.name}", file=sys.stderr, flush=True)
-    text = report(measured, count=count, rounds=rounds, load=load)
+    text = report(measured, floor, count=count, rounds=rounds, load=load)
     print(text)
     if options.write:
         write_part(options.write, "mcp", text)
