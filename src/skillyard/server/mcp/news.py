@@ -23,7 +23,7 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 
 from skillyard.agents.changes import SkillChanges, changes_between
 from skillyard.agents.source import SkillSource
-from skillyard.errors import SkillyardError
+from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.server.mcp.errors import mcp_error
 from skillyard.server.mcp.manifests import files_of
 from skillyard.server.mcp.threads import aside
@@ -127,21 +127,24 @@ class News:
         finally:
             if not begun.done():
                 begun.set_result(None)
-        try:
-            while True:
-                await self._wait()
+        while True:
+            await self._wait()
+            try:
                 seen = await aside(self._source.stamp)
                 if seen == stamp:
                     continue
                 after = await aside(self._source.snapshot)
                 changes = changes_between(before, after)
-                stamp, before = seen, after
                 if changes:
                     await self._publish(changes)
-        except MCPError as error:
-            # The client's rights ended, or the skills cannot be read: nothing more can be told.
-            _log.info("a client is told no more of changes: %s", error)
-            self._listen.close()
+                stamp, before = seen, after
+            except MCPError as error:
+                if isinstance(error.__cause__, UnavailableError):
+                    continue  # away for the moment: what changes meanwhile is told when it is back
+                # The client's rights ended, or the skills cannot be read: nothing more can be told.
+                _log.info("a client is told no more of changes: %s", error)
+                self._listen.close()
+                return
 
     async def _publish(self, changes: SkillChanges) -> None:
         lists: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]

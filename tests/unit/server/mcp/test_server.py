@@ -17,7 +17,7 @@ from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import OnThisMachine
 from skillyard.agents.progress import report_progress
 from skillyard.agents.tool import tool_of
-from skillyard.errors import ConflictError, StoreUnavailableError
+from skillyard.errors import ConflictError, StoreUnavailableError, UnavailableError
 from skillyard.library.folder import FolderLibrary
 from skillyard.server.mcp.guests import Guest, OneGuest
 from skillyard.server.mcp.server import SkillServer
@@ -187,6 +187,25 @@ async def test_a_subscriber_is_told_what_changed(guest, folder):
 async def test_a_subscriber_hears_nothing_else(guest, folder):
     async with connected(guest) as client, client.listen(prompts_list_changed=True) as events:
         folder.add("git")
+        assert await told(events, 1) == {PromptsListChanged()}
+
+
+async def test_what_changes_while_the_skills_are_away_is_told_when_they_are_back(guest, folder, monkeypatch):
+    away, looked = True, asyncio.Event()
+    stamp, loop = guest.source.stamp, asyncio.get_running_loop()
+
+    def sometimes():
+        if away:
+            loop.call_soon_threadsafe(looked.set)
+            raise UnavailableError("The yard does not answer.")
+        return stamp()
+
+    async with connected(guest) as client, client.listen(prompts_list_changed=True) as events:
+        monkeypatch.setattr(guest.source, "stamp", sometimes)
+        folder.add("git")
+        async with asyncio.timeout(PATIENCE):
+            await looked.wait()
+        away = False
         assert await told(events, 1) == {PromptsListChanged()}
 
 
