@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from skillyard.agents.clients.key_paths import table_for, take_out
 from skillyard.errors import InputError
 from skillyard.library.jsonc import parse_jsonc
 
@@ -70,7 +71,7 @@ def parse_json_text(text: str, *, file: str) -> dict[str, Any]:
 def with_entry(text: str, path: Sequence[str], entry: object, *, file: str) -> str:
     """The text with an entry at a path of keys, new or in place of what is there."""
     expected = parse_json_text(text, file=file)
-    _put(expected, path, entry, file=file)
+    table_for(expected, path, file=file)[path[-1]] = entry
     if _is_blank(text):
         gap = "" if not text or text.endswith("\n") else "\n"
         text = f"{text}{gap}{{}}\n"
@@ -80,28 +81,11 @@ def with_entry(text: str, path: Sequence[str], entry: object, *, file: str) -> s
 def without_entry(text: str, path: Sequence[str], *, file: str) -> str:
     """The text without the entry at a path of keys; as it was when there is none."""
     expected = parse_json_text(text, file=file)
-    holder: Any = expected
-    for key in path[:-1]:
-        holder = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    if not isinstance(holder, dict) or path[-1] not in holder:
+    if not take_out(expected, path):
         return text
-    del holder[path[-1]]
     while (found := _find(_tree(text), path)) is not None:
         text = _removed(text, *found)
     return _checked(text, expected, file)
-
-
-def _put(table: dict[str, Any], path: Sequence[str], entry: object, *, file: str) -> None:
-    for depth, key in enumerate(path[:-1], start=1):
-        inner = table.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise InputError(
-                f"{'.'.join(path[:depth])} in {file} is no table.",
-                hint=f"Correct it by hand, between {{ and }}, in {file}.",
-                details={"file": file, "field": ".".join(path[:depth])},
-            )
-        table = cast("dict[str, Any]", inner)
-    table[path[-1]] = entry
 
 
 def _checked(text: str, expected: dict[str, Any], file: str) -> str:

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
+from skillyard.agents.clients.key_paths import table_for, take_out
 from skillyard.errors import InputError
 
 _HEADER: Final = re.compile(r"\s*\[\[?\s*(?P<keys>[^\[\]]+?)\s*\]\]?\s*(?:#.*)?")
@@ -28,7 +29,7 @@ def parse_toml_text(text: str, *, file: str) -> dict[str, Any]:
 def with_table(text: str, path: Sequence[str], table: Mapping[str, Any], *, file: str) -> str:
     """The text with a table at a path of keys: at its end, or in place of the one that is there."""
     expected = parse_toml_text(text, file=file)
-    present = _holder(expected, path, file)
+    present = table_for(expected, path, file=file)
     is_there = path[-1] in present
     present[path[-1]] = dict(table)
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -50,12 +51,8 @@ def with_table(text: str, path: Sequence[str], table: Mapping[str, Any], *, file
 def without_table(text: str, path: Sequence[str], *, file: str) -> str:
     """The text without the table at a path of keys; as it was when there is none."""
     expected = parse_toml_text(text, file=file)
-    holder: Any = expected
-    for key in path[:-1]:
-        holder = holder.get(key) if isinstance(holder, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    if not isinstance(holder, dict) or path[-1] not in holder:
+    if not take_out(expected, path):
         return text
-    del holder[path[-1]]
     lines = _lines_of(text)
     for start, end in reversed(_parts(lines, path)):
         # The blank line before it came with it.
@@ -73,19 +70,6 @@ def _lines_of(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
-
-
-def _holder(table: dict[str, Any], path: Sequence[str], file: str) -> dict[str, Any]:
-    for depth, key in enumerate(path[:-1], start=1):
-        inner = table.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise InputError(
-                f"{'.'.join(path[:depth])} in {file} is no table.",
-                hint=f"Correct it by hand: [{'.'.join(path[:depth])}] in {file}.",
-                details={"file": file, "field": ".".join(path[:depth])},
-            )
-        table = cast("dict[str, Any]", inner)
-    return table
 
 
 def _checked(text: str, expected: dict[str, Any], file: str, path: Sequence[str]) -> str:
