@@ -19,7 +19,10 @@ class UntilChanged(Generic[K, V]):
         self._values: OrderedDict[K, tuple[int, V]] = OrderedDict()
 
     async def get(self, key: K, make: Callable[[], Awaitable[V]]) -> V:
-        """The value of a key, made anew if anything changed since it was made."""
+        """The value of a key, made anew if anything changed since it was made.
+
+        `make` reads on a session of its own: one that began earlier may not see the last change.
+        """
         number = await self._database.number()  # read first: what is made then knows of this change and maybe of more
         kept = self._values.get(key)
         if kept is None or kept[0] != number:

@@ -125,6 +125,7 @@ class References:
     async def around(self, principal: Principal, skill_id: str) -> Surroundings:
         """The references of one skill and to it, and what deleting it would break."""
         principal.require_scope(Scope.READ)
+        requiring = await self._requiring.get(principal.audiences, lambda: self._all_requiring(principal))
         async with self._database.read() as session:
             skill = await visible_skill(session, principal, skill_id)
             own = await references_of(session, skill.id)
@@ -138,7 +139,6 @@ class References:
             outgoing = await _judged(session, own, names)
             incoming = await _judged(session, others, names)
             without_it = await _judged(session, others, names, without=skill.id)
-            requiring = await self._requiring.get(principal.audiences, lambda: requiring_skills(session, principal))
         dependents = dependents_of(requiring, names.by_id[skill.id], names)
         pairs = [
             (now, then)
@@ -155,6 +155,10 @@ class References:
     async def impact(self, principal: Principal, skill_id: str) -> Impact:
         """What deleting a skill would break, as far as the principal may see it."""
         return (await self.around(principal, skill_id)).impact
+
+    async def _all_requiring(self, principal: Principal) -> list[Requiring]:
+        async with self._database.read() as session:
+            return await requiring_skills(session, principal)
 
     async def _count_broken(self, principal: Principal, namespaces: Collection[str]) -> int:
         async with self._database.read() as session:
