@@ -66,8 +66,8 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
     page.wait_for_selector("#graph[data-drawn='3']")
     expect(page.get_by_role("table").get_by_role("link", name=name)).to_be_visible()
     expect(page.get_by_role("table")).to_contain_text("leads nowhere")
-    page.get_by_role("button", name="Closer").click()
-    page.get_by_role("button", name="All of it").click()
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Show all").click()
     with httpx.Client(base_url=yard.url, trust_env=False) as client:
         told = client.get("/graph.json?q=of-it").json()["data"]
         waiting = {each["kind"]: each for each in client.get("/home.json").json()["data"]["attention"]}

@@ -1,5 +1,6 @@
 """The references between skills: as a picture, and as the table that says the same."""
 
+from collections import Counter
 from typing import Annotated, Any, Final
 
 from fastapi import Query
@@ -28,13 +29,14 @@ async def graph(
     whole = await yard.registry.references.graph(caller, namespace=namespace or None)
     edges = _chosen(whole, q.strip().casefold(), broken=broken)
     nodes = _nodes(edges)
-    kept = {node.id for node in nodes[:_MAX_NODES]}
+    drawn = _drawn(edges, nodes)
+    ends = {None, *(node.id for node in drawn)}
     return Page(
         "graph.html",
         {
             "chosen": {"q": q, "namespace": namespace, "broken": broken},
-            "nodes": [{"id": node.id, "full_name": node.full_name} for node in nodes[:_MAX_NODES]],
-            "edges": [_told(edge) for edge in edges if edge.source.id in kept and _goal(edge) in kept | {None}],
+            "nodes": [{"id": node.id, "full_name": node.full_name} for node in drawn],
+            "edges": [_told(edge) for edge in edges if edge.source.id in ends and _goal(edge) in ends],
             "totals": {"nodes": len(nodes), "edges": len(edges), "broken": len(whole.broken)},
             "cycles": [[node.full_name for node in cycle] for cycle in whole.cycles],
         },
@@ -55,11 +57,20 @@ def _ends(edge: Edge) -> list[Node]:
 
 def _nodes(edges: list[Edge]) -> list[Node]:
     """The skills that edges are between, those with most of them first."""
-    counts: dict[Node, int] = {}
-    for edge in edges:
-        for node in _ends(edge):
-            counts[node] = counts.get(node, 0) + 1
-    return sorted(counts, key=lambda node: (-counts[node], node.full_name))
+    nodes = {node.id: node for edge in edges for node in _ends(edge)}
+    counts = Counter(node.id for edge in edges for node in _ends(edge))
+    return sorted(nodes.values(), key=lambda node: (-counts[node.id], node.full_name))
+
+
+def _drawn(edges: list[Edge], nodes: list[Node]) -> list[Node]:
+    """The first of the nodes, each with those at the other ends: alone it would show nothing."""
+    ranks = {node.id: rank for rank, node in enumerate(nodes)}
+    kept: dict[str, Node] = {}
+    for edge in sorted(edges, key=lambda edge: min(ranks[node.id] for node in _ends(edge))):
+        more = {node.id: node for node in _ends(edge) if node.id not in kept}
+        if len(kept) + len(more) <= _MAX_NODES:
+            kept |= more
+    return list(kept.values())
 
 
 def _goal(edge: Edge) -> str | None:
