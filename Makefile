@@ -51,6 +51,7 @@ bench: $(READY) ## measure against the floors and the peers, into bench/RESULTS.
 	$(BIN)/python bench/registry.py --write bench/RESULTS.md
 	$(BIN)/python bench/sandboxes.py --write bench/RESULTS.md
 	$(BIN)/python bench/decisions.py --write bench/RESULTS.md
+	$(BIN)/python bench/learning.py --write bench/RESULTS.md
 	$(BIN)/python bench/mcp_serving.py --write bench/RESULTS.md
 	$(BIN)/python bench/pages.py --write bench/RESULTS.md
 

@@ -5,7 +5,6 @@ import gc
 import json
 import os
 import threading
-import time
 from datetime import timedelta
 
 import pytest
@@ -544,23 +543,3 @@ async def test_a_long_queue_drains_without_growth_in_memory(school):
     following.cancel()
     assert sorted(await school.remembered()) == sorted(spec.content for spec in specs)
     assert sizes[1] < sizes[0] * 1.02, sizes
-
-
-async def test_feedback_is_applied_within_a_second_of_its_coming(school):
-    """On the direct path, by a model that answers at once: to memory, a rule and a new skill."""
-    fields = {"name": "be-kind", "description": "How to be kind. Use always.", "body_markdown": BODY}
-    rule = calls(call("commit_to_dmn_rule", operation="CREATE", name="r", table=TABLE))
-    ways = {
-        "memory": remember("Say thanks."),
-        "rule": rule,
-        "skill": calls(call("commit_to_skill", operation="CREATE")),
-    }
-    school.model.script = Mind()
-    await school.learn("Warm up.")
-    took = {}
-    for kind, way in ways.items():
-        school.model.script = Mind(decide=by_plan(way, FINISHED), write=lambda _: Reply(text=json.dumps(fields)))
-        began = time.monotonic()
-        assert (await school.learn(f"Learn a {kind}.")).stage is Stage.COMMITTED
-        took[kind] = time.monotonic() - began
-    assert max(took.values()) < 1, took

@@ -1,11 +1,11 @@
 """Settings as a table of tables, and one entry in it by the path of its keys."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from skillyard.errors import InputError
 
-Table = dict[str, Any]
+Table: TypeAlias = dict[str, Any]
 
 
 def table_for(settings: Table, path: Sequence[str], *, file: str) -> Table:
