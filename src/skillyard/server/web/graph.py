@@ -1,6 +1,7 @@
 """The references between skills: as a picture, and as the table that says the same."""
 
-from collections import Counter
+from collections import defaultdict
+from heapq import nsmallest
 from typing import Annotated, Any, Final
 
 from fastapi import Query
@@ -28,8 +29,7 @@ async def graph(
     """Who refers to whom; `q` keeps what is around the skills of such a name."""
     whole = await yard.registry.references.graph(caller, namespace=namespace or None)
     edges = _chosen(whole, q.strip().casefold(), broken=broken)
-    nodes = _nodes(edges)
-    drawn = _drawn(edges, nodes)
+    drawn, total = _drawn(edges)
     ends = {None, *(node.id for node in drawn)}
     return Page(
         "graph.html",
@@ -37,7 +37,7 @@ async def graph(
             "chosen": {"q": q, "namespace": namespace, "broken": broken},
             "nodes": [{"id": node.id, "full_name": node.full_name} for node in drawn],
             "edges": [_told(edge) for edge in edges if edge.source.id in ends and _goal(edge) in ends],
-            "totals": {"nodes": len(nodes), "edges": len(edges), "broken": len(whole.broken)},
+            "totals": {"nodes": total, "edges": len(edges), "broken": len(whole.broken)},
             "cycles": [[node.full_name for node in cycle] for cycle in whole.cycles],
         },
         extra={"rows": [_told(edge) for edge in edges[:_MAX_ROWS]]},
@@ -55,22 +55,22 @@ def _ends(edge: Edge) -> list[Node]:
     return [edge.source] if edge.target is None else [edge.source, edge.target]
 
 
-def _nodes(edges: list[Edge]) -> list[Node]:
-    """The skills that edges are between, those with most of them first."""
-    nodes = {node.id: node for edge in edges for node in _ends(edge)}
-    counts = Counter(node.id for edge in edges for node in _ends(edge))
-    return sorted(nodes.values(), key=lambda node: (-counts[node.id], node.full_name))
-
-
-def _drawn(edges: list[Edge], nodes: list[Node]) -> list[Node]:
-    """The first of the nodes, each with those at the other ends: alone it would show nothing."""
-    ranks = {node.id: rank for rank, node in enumerate(nodes)}
+def _drawn(edges: list[Edge]) -> tuple[list[Node], int]:
+    """The skills with most references, each with those at the other ends, and how many there are in all."""
+    nodes: dict[str, Node] = {}
+    near: defaultdict[str, list[Node]] = defaultdict(list)
+    for edge in edges:
+        ends = _ends(edge)
+        for node in ends:
+            nodes[node.id] = node
+            near[node.id] += ends
     kept: dict[str, Node] = {}
-    for edge in sorted(edges, key=lambda edge: min(ranks[node.id] for node in _ends(edge))):
-        more = {node.id: node for node in _ends(edge) if node.id not in kept}
+    for node in nsmallest(_MAX_NODES, nodes.values(), key=lambda node: (-len(near[node.id]), node.full_name)):
+        # Alone it would show nothing.
+        more = {each.id: each for each in (node, *near[node.id]) if each.id not in kept}
         if len(kept) + len(more) <= _MAX_NODES:
             kept |= more
-    return list(kept.values())
+    return list(kept.values()), len(nodes)
 
 
 def _goal(edge: Edge) -> str | None:
