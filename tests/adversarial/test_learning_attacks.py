@@ -543,3 +543,16 @@ async def test_a_long_queue_drains_without_growth_in_memory(school):
     following.cancel()
     assert sorted(await school.remembered()) == sorted(spec.content for spec in specs)
     assert sizes[1] < sizes[0] * 1.02, sizes
+
+
+async def test_feedback_is_applied_to_memory_a_rule_and_a_new_skill(school):
+    fields = {"name": "be-kind", "description": "How to be kind. Use always.", "body_markdown": BODY}
+    rule = calls(call("commit_to_dmn_rule", operation="CREATE", name="r", table=TABLE))
+    ways = {
+        "memory": remember("Say thanks."),
+        "rule": rule,
+        "skill": calls(call("commit_to_skill", operation="CREATE")),
+    }
+    for kind, way in ways.items():
+        school.model.script = Mind(decide=by_plan(way, FINISHED), write=lambda _: Reply(text=json.dumps(fields)))
+        assert (await school.learn(f"Learn a {kind}.")).stage is Stage.COMMITTED

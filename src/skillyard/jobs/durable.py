@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, TypeAlias
 from dbos import DBOS, Serializer, SetWorkflowID
 from sqlalchemy import URL
 
+from skillyard.cancellation import to_the_end
 from skillyard.db.engine import SQLITE, prepare_file
 from skillyard.jobs.conversation import Conversation, InterruptedWorkError
 from skillyard.jobs.handed import Handed
@@ -63,12 +64,10 @@ class Durable:
             if Durable.one is not None:
                 return False
             Durable.one = self
-        launching = asyncio.ensure_future(asyncio.to_thread(self._launch))
         try:
-            await asyncio.shield(launching)
+            await to_the_end(asyncio.to_thread(self._launch))
             await self.tidy()
         except BaseException:
-            await asyncio.wait([launching])  # it cannot be ended while it is beginning
             await self.stop()
             raise
         return True

@@ -6,7 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from skillyard.jobs.locks import Lost, taken_whole, to_the_end
+from skillyard.cancellation import to_the_end
+from skillyard.jobs.locks import Lost, taken_whole
 
 
 class FileLocks:

@@ -1,16 +1,16 @@
 """Locks between processes, which end with whoever holds them: on files, or in PostgreSQL where that is the database."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias
 
 from sqlalchemy import URL
 
+from skillyard.cancellation import to_the_end
 from skillyard.db.engine import SQLITE
 
 Lost: TypeAlias = Callable[[], None]
-T = TypeVar("T")
 
 
 class Locks(Protocol):
@@ -35,16 +35,6 @@ async def taken_whole(locks: Locks, name: str, taking: Coroutine[Any, Any, bool]
     except asyncio.CancelledError:
         if not task.cancelled() and not task.exception() and task.result():
             await locks.give_back(name)
-        raise
-
-
-async def to_the_end(doing: Awaitable[T]) -> T:
-    """Do something to its end, and only then be cancelled."""
-    task = asyncio.ensure_future(doing)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
         raise
 
 

@@ -9,8 +9,9 @@ import psycopg
 from psycopg.sql import SQL
 from sqlalchemy import URL
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import UnavailableError
-from skillyard.jobs.locks import Lost, taken_whole, to_the_end
+from skillyard.jobs.locks import Lost, taken_whole
 
 _TAKE: Final = SQL("SELECT pg_try_advisory_lock(%s)")
 _GIVE_BACK: Final = SQL("SELECT pg_advisory_unlock(%s)")

@@ -5,6 +5,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from skillyard.cancellation import to_the_end
 from skillyard.config.settings import Settings
 from skillyard.errors import NoModelError, UsageError
 
@@ -57,13 +58,8 @@ class ModelSource:
 
     async def load(self) -> None:
         """Have everything ready that talking to the model needs: importing it takes seconds, and others go on."""
-        loading = asyncio.ensure_future(asyncio.to_thread(self._load))
-        try:
-            await asyncio.shield(loading)
-        except asyncio.CancelledError:
-            # An import cannot be ended, and whoever imports the same beside it may get half of a module.
-            await asyncio.wait([loading])
-            raise
+        # An import cannot be ended, and whoever imports the same beside it may get half of a module.
+        await to_the_end(asyncio.to_thread(self._load))
 
     def _load(self) -> None:
         if self.chat:

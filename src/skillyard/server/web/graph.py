@@ -59,6 +59,7 @@ def _drawn(edges: list[Edge]) -> tuple[list[Node], int]:
     """The skills with most references, each with those at the other ends, and how many there are in all."""
     nodes: dict[str, Node] = {}
     near: defaultdict[str, list[Node]] = defaultdict(list)
+    """Both ends of each reference of a skill, itself among them."""
     for edge in edges:
         ends = _ends(edge)
         for node in ends:
@@ -67,7 +68,7 @@ def _drawn(edges: list[Edge]) -> tuple[list[Node], int]:
     kept: dict[str, Node] = {}
     for node in nsmallest(_MAX_NODES, nodes.values(), key=lambda node: (-len(near[node.id]), node.full_name)):
         # Alone it would show nothing.
-        more = {each.id: each for each in (node, *near[node.id]) if each.id not in kept}
+        more = {each.id: each for each in near[node.id] if each.id not in kept}
         if len(kept) + len(more) <= _MAX_NODES:
             kept |= more
     return list(kept.values()), len(nodes)
