@@ -67,6 +67,9 @@ def serve(
             for remark in [] if root or env else _remarks(settings):
                 sink_of(context).say(remark)
         with uncollected():
+            from skillyard.server.mcp.lean_sdk import import_lean_sdk  # noqa: PLC0415 -- as above
+
+            import_lean_sdk()
             from skillyard.agents.materialise import OnThisMachine  # noqa: PLC0415 -- as above
             from skillyard.server.mcp.stdio import serve_stdio  # noqa: PLC0415 -- half a second of imports
 
