@@ -18,6 +18,7 @@ from sqlalchemy import URL
 
 from skillyard.cancellation import to_the_end
 from skillyard.db.engine import SQLITE, prepare_file
+from skillyard.jobs.connections import EndingPool
 from skillyard.jobs.conversation import Conversation, InterruptedWorkError
 from skillyard.jobs.handed import Handed
 from skillyard.jobs.locks import jobs_folder
@@ -136,6 +137,7 @@ class Durable:
                 "use_listen_notify": False,
                 "notification_listener_polling_interval_sec": _LISTEN_SECONDS,
                 "sys_db_pool_size": self._workers + 2,
+                "db_engine_kwargs": {"poolclass": EndingPool},
                 "max_executor_threads": self._workers + 8,
             }
         )

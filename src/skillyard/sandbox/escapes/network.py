@@ -7,7 +7,8 @@ import socket
 
 from skillyard.sandbox.escapes.ground import NEWNET, with_rights, world
 
-_CONNECT_SECONDS = 0.3
+_CONNECT_SECONDS = 3.0
+"""Whoever greets shares a busy machine; where the way is closed, that is said at once."""
 _VSOCK, _ALG = 40, 38
 
 
