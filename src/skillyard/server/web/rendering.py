@@ -17,6 +17,7 @@ from skillyard.server.web.diffs import side_rows, unified_rows
 from skillyard.server.web.figures import duration, figure, percent
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.markdown import to_html
+from skillyard.server.web.messages import told
 from skillyard.server.web.moments import ago, parsed
 from skillyard.server.web.reader import FORM_FIELD, Reader, Theme
 from skillyard.server.web.static_files import asset_url
@@ -71,6 +72,7 @@ def _environment() -> Environment:
         figure=figure,
         unified_rows=unified_rows,
         side_rows=side_rows,
+        told=_told,
     )
     return environment
 
@@ -93,6 +95,13 @@ def _ago(context: Context, moment: datetime | str | None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(
         when.isoformat(), exact, ago(when, utc_now(), texts)
     )
+
+
+@pass_context
+def _told(context: Context, text: str | None) -> str:
+    """What a service said, in the reader's language."""
+    texts: Texts = context["t"]
+    return told(text, texts.language) if text else ""
 
 
 def _size(count: int) -> str:
