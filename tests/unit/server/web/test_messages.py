@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,15 @@ def test_every_translation_is_of_something_that_is_said(language, said):
                 is_joint = not re.search(r"[a-z]{2}", template)
                 assert is_joint or template in said.get(path.stem, ()), f"{path.stem}: {template}"
                 assert set(PLACE.findall(translation)) == set(PLACE.findall(template)), template
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_everything_that_is_said_has_a_translation(language, said):
+    translated = {
+        template for path in (FOLDER / language).glob("*.toml") for template in tomllib.loads(path.read_text("utf-8"))
+    }
+    lacking = {room: sorted(templates - translated) for room, templates in said.items() if templates - translated}
+    assert lacking == {}, f"Translate what scripts/messages.py {language} ROOM prints."
 
 
 def test_single_words_are_the_same_in_all_languages():
