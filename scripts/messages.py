@@ -15,6 +15,7 @@ from fnmatch import fnmatch
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import TypeGuard
 
 SOURCE = Path(__file__).parent.parent / "src" / "skillyard"
 CATALOGUES = SOURCE / "server" / "web" / "messages"
@@ -120,6 +121,10 @@ class _Said:
                     if isinstance(value, ast.FormattedValue) and not _alternatives(value.value, choices):
                         yield from self._below(value.value, choices, is_error=is_error)
             return
+        if isinstance(node, ast.Call) and _is_stripped(node.func):
+            # What it ends with may be nothing, and is a message of its own where it is one.
+            yield from (way.removesuffix(" {}") for way in self._below(node.func.value, choices, is_error=is_error))
+            return
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             choices = _choices_in(node)
         for child, is_in_error in self._children(node, choices, is_error=is_error):
@@ -149,7 +154,7 @@ def _ways(node: ast.AST, choices: _Choices) -> list[str]:
         return ["".join(parts) for parts in product(*(_ways(each, choices) for each in node.values))]
     if isinstance(node, ast.BinOp):
         return ["".join(parts) for parts in product(_ways(node.left, choices), _ways(node.right, choices))]
-    alternatives = _alternatives(node.value, choices) if isinstance(node, ast.FormattedValue) else []
+    alternatives = _alternatives(node.value if isinstance(node, ast.FormattedValue) else node, choices)
     return [way for each in alternatives for way in _ways(each, choices)] or ["{}"]
 
 
@@ -187,6 +192,10 @@ def _is_text(node: ast.AST) -> bool:
     if isinstance(node, ast.BinOp):
         return isinstance(node.op, ast.Add) and (_is_text(node.left) or _is_text(node.right))
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_stripped(called: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(called, ast.Attribute) and called.attr in {"strip", "rstrip"} and _is_text(called.value)
 
 
 def _numbered(text: str) -> str:

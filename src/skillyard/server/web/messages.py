@@ -24,12 +24,13 @@ _WHOLE_WORD: Final = re.compile(r"(?<![A-Za-z\0])[A-Za-z]{2,}(?![A-Za-z\0])")
 """One that is not a part of a value."""
 _BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.!?]) (?=[^a-z\s])")
 _STRONG: Final = 2
-"""A message of fewer words could as well be what a person wrote; it only counts inside another one."""
+"""So many words tell a message from what a person wrote; one of fewer has to be a sentence."""
+_NUMBER: Final = re.compile(r"[\d.,]+")
 _LONGEST: Final = 2_000
 _MOST_SENTENCES: Final = 8
 _MOST_LOOKS: Final = 100
 """So many parts of a text are looked at before it is left as it is."""
-_DEEPEST: Final = 3
+_DEEPEST: Final = 4
 _KEPT: Final = 4_096
 
 
@@ -42,8 +43,14 @@ class _Message:
         self.translation = translation
         self.weight = sum(map(len, self.literals))
         self.words = len(_WORD.findall(marked))
+        is_sentence = template[:1].isupper() and template.endswith(".")
+        self._is_strong = self.words >= _STRONG or is_sentence
         self.key = max(_WHOLE_WORD.findall(marked), key=len, default="")
         """A word of every text that it is in."""
+
+    def can_hold(self, values: Sequence[str], *, inside: bool) -> bool:
+        """Whether this is meant; one of too few words only inside another one, and of nothing or of numbers."""
+        return self._is_strong or (inside and all(map(_NUMBER.fullmatch, values)))
 
     def is_in(self, text: str) -> bool:
         at = 0
@@ -131,12 +138,11 @@ class _Reading:
     def _ways(self, text: str, depth: int) -> Iterator[_Said]:
         """The text as one message, as several one after the other, and as one that stands beside something else."""
         for message in self._found:
-            if depth or message.words >= _STRONG:
-                values = message.values_in(text)
-                if values is not None:
-                    yield self._put(message, values, depth)
-                    if not values:
-                        return
+            values = message.values_in(text)
+            if values is not None and message.can_hold(values, inside=depth > 0):
+                yield self._put(message, values, depth)
+                if not values:
+                    return
         sentences = self._sentences(text, depth)
         if sentences.known:
             yield sentences
