@@ -1,5 +1,8 @@
 """Who may do what with a skill."""
 
+from typing import Final
+
+from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.errors import NotFoundError
@@ -7,8 +10,13 @@ from skillyard.identity.directory import Namespace
 from skillyard.identity.namespaces import may_know, no_namespace, require_role
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.identity.store import namespace_named, namespace_with_id
+from skillyard.registry.models import SkillRow
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.registry.store import skill_with_id
+
+_NAME_AND_AUDIENCE: Final = select(SkillRow.name, SkillRow.audience).where(
+    SkillRow.id == bindparam("id"), SkillRow.deleted_at.is_(None)
+)
 
 
 async def visible_skill(session: AsyncSession, principal: Principal, skill_id: str) -> Skill:
@@ -17,6 +25,14 @@ async def visible_skill(session: AsyncSession, principal: Principal, skill_id: s
     if skill is None or skill.audience not in principal.audiences:
         raise no_skill(skill_id)
     return skill
+
+
+async def visible_name(session: AsyncSession, principal: Principal, skill_id: str) -> str:
+    """The name of a skill, for whoever needs no more of it; else the same answer."""
+    found = (await session.execute(_NAME_AND_AUDIENCE, {"id": skill_id})).one_or_none()
+    if found is None or found.audience not in principal.audiences:
+        raise no_skill(skill_id)
+    return found.name
 
 
 async def require_skill_role(
