@@ -29,7 +29,7 @@ from skillyard.registry.reference_store import (
     references_to,
     skills_naming,
 )
-from skillyard.registry.rights import visible_name
+from skillyard.registry.rights import glimpse_of
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.references import ReferenceKind
 from skillyard.skill.requires import name_key
@@ -163,7 +163,7 @@ class References:
         principal.require_scope(Scope.READ)
         requiring = await self._requiring_skills(principal)
         async with self._database.read() as session:
-            key = name_key(await visible_name(session, principal, skill_id))
+            key = name_key((await glimpse_of(session, principal, skill_id)).name)
             own = await references_of(session, skill_id)
             others = await references_to(session, principal, key)
             names = await some_visible_names(

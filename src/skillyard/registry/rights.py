@@ -1,6 +1,6 @@
 """Who may do what with a skill."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,7 +14,17 @@ from skillyard.registry.models import SkillRow
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.registry.store import skill_with_id
 
-_NAME_AND_AUDIENCE: Final = select(SkillRow.name, SkillRow.audience).where(
+
+class Glimpse(NamedTuple):
+    """As much of a skill as its neighbours need: one query instead of three."""
+
+    name: str
+    namespace_id: str
+    owner_id: str | None
+    audience: str
+
+
+_GLIMPSE: Final = select(SkillRow.name, SkillRow.namespace_id, SkillRow.owner_id, SkillRow.audience).where(
     SkillRow.id == bindparam("id"), SkillRow.deleted_at.is_(None)
 )
 
@@ -27,12 +37,12 @@ async def visible_skill(session: AsyncSession, principal: Principal, skill_id: s
     return skill
 
 
-async def visible_name(session: AsyncSession, principal: Principal, skill_id: str) -> str:
-    """The name of a skill, for whoever needs no more of it; else the same answer."""
-    found = (await session.execute(_NAME_AND_AUDIENCE, {"id": skill_id})).one_or_none()
+async def glimpse_of(session: AsyncSession, principal: Principal, skill_id: str) -> Glimpse:
+    """The same for whoever needs not all of the skill."""
+    found = (await session.execute(_GLIMPSE, {"id": skill_id})).one_or_none()
     if found is None or found.audience not in principal.audiences:
         raise no_skill(skill_id)
-    return found.name
+    return Glimpse(*found)
 
 
 async def require_skill_role(
