@@ -270,7 +270,10 @@ async def _names_in(session: AsyncSession, principal: Principal, written: Sequen
 
 
 def _without(kept: Mapping[str, V], ids: AbstractSet[str]) -> dict[str, V]:
-    return {key: value for key, value in kept.items() if key not in ids}
+    left = dict(kept)
+    for each in ids:
+        left.pop(each, None)
+    return left
 
 
 def _nodes(names: Names, namespace_id: str | None) -> dict[str, Node]:
