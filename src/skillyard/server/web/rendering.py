@@ -40,6 +40,15 @@ def render(template: str, reader: Reader, data: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(names)
 
 
+def template_names() -> list[str]:
+    return _environment().list_templates()
+
+
+def load_template(name: str) -> None:
+    """Have a template ready: it is compiled when it is first used, which takes longer than to render it."""
+    _environment().get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
