@@ -1,15 +1,22 @@
 """Reading and writing the history."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, or_, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.transaction import Transaction
 from skillyard.history.entries import Actor, Change, Entry, Outcome, Subject, Why
 from skillyard.history.models import EntryRow
+
+# Statements that are made once: to make one costs more than to carry it out. By columns: as objects of the session,
+# rows cost more, and nothing is changed by them here.
+_ENTRIES: Final = select(*(getattr(EntryRow, column.key) for column in EntryRow.__mapper__.columns))
+_AFTER: Final = _ENTRIES.where(EntryRow.number > bindparam("number")).order_by(EntryRow.number).limit(bindparam("most"))
 
 
 def add_entry(
@@ -60,44 +67,86 @@ async def get_entry(session: AsyncSession, number: int) -> Entry | None:
     return row and _entry(row)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Condition:
+    """What shall hold for entries; made once, and its parameters are given with each query."""
+
+    clause: ColumnElement[bool]
+
+
 async def entries_of(
     session: AsyncSession,
     audiences: Collection[str] | None,
     *,
     tenant_id: str,
     subjects: Sequence[tuple[str, str]] = (),
+    action: str | None = None,
     actor: str | None = None,
     before: int | None = None,
-    only: ColumnElement[bool] | None = None,
+    only: Mapping[Condition, Mapping[str, Any]] | None = None,
     limit: int,
 ) -> list[Entry]:
     """The newest entries that holders of these keys, or with None anyone in the tenant, may know of.
 
-    Only those older than `before`, about any of `subjects` where some are named, and where `only` holds.
+    Only those older than `before`, about any of `subjects` where some are named, and where every condition of `only`
+    holds with its parameters.
     """
-    query = select(EntryRow).where(EntryRow.tenant_id == tenant_id)
-    if audiences is not None:
-        query = query.where(EntryRow.audience.in_(audiences))
-    if subjects:
-        about = [(EntryRow.subject_kind == kind) & (EntryRow.subject_id == key) for kind, key in subjects]
-        query = query.where(or_(*about))
-    if actor is not None:
-        query = query.where(EntryRow.actor == actor)
-    if only is not None:
-        query = query.where(only)
-    if before is not None:
-        query = query.where(EntryRow.number < before)
-    rows = await session.scalars(query.order_by(EntryRow.number.desc()).limit(limit))
-    return [_entry(row) for row in rows]
+    shape = _Shape(
+        by_audience=audiences is not None,
+        subjects=len(subjects),
+        by_action=action is not None,
+        by_actor=actor is not None,
+        is_before=before is not None,
+        only=tuple(only or ()),
+    )
+    values: dict[str, Any] = {"tenant": tenant_id, "action": action, "actor": actor, "before": before, "most": limit}
+    values |= {f"kind{number}": kind for number, (kind, _) in enumerate(subjects)}
+    values |= {f"subject{number}": key for number, (_, key) in enumerate(subjects)}
+    values["audiences"] = list(audiences or ())
+    for parameters in (only or {}).values():
+        values |= parameters
+    return [_entry(row) for row in await session.execute(_newest(shape), values)]
 
 
 async def entries_after(session: AsyncSession, number: int, *, limit: int) -> list[Entry]:
     """The entries that follow a number, in the order they were committed, whoever may see them."""
-    query = select(EntryRow).where(EntryRow.number > number).order_by(EntryRow.number).limit(limit)
-    return [_entry(row) for row in await session.scalars(query)]
+    rows = await session.execute(_AFTER, {"number": number, "most": limit})
+    return [_entry(row) for row in rows]
 
 
-def _entry(row: EntryRow) -> Entry:
+class _Shape(NamedTuple):
+    """What a statement for entries depends on, beside its values."""
+
+    by_audience: bool
+    subjects: int
+    by_action: bool
+    by_actor: bool
+    is_before: bool
+    only: tuple[Condition, ...]
+
+
+@lru_cache(maxsize=64)
+def _newest(shape: _Shape) -> Select[*tuple[Any, ...]]:
+    query = _ENTRIES.where(EntryRow.tenant_id == bindparam("tenant"), *(each.clause for each in shape.only))
+    if shape.by_audience:
+        query = query.where(EntryRow.audience.in_(bindparam("audiences", expanding=True)))
+    if shape.subjects:
+        about = [
+            (EntryRow.subject_kind == bindparam(f"kind{number}"))
+            & (EntryRow.subject_id == bindparam(f"subject{number}"))
+            for number in range(shape.subjects)
+        ]
+        query = query.where(or_(*about))
+    if shape.by_action:
+        query = query.where(EntryRow.action == bindparam("action"))
+    if shape.by_actor:
+        query = query.where(EntryRow.actor == bindparam("actor"))
+    if shape.is_before:
+        query = query.where(EntryRow.number < bindparam("before"))
+    return query.order_by(EntryRow.number.desc()).limit(bindparam("most"))
+
+
+def _entry(row: Any) -> Entry:  # noqa: ANN401 -- the columns of an entry, or a row of its table
     return Entry(
         number=row.number,
         tenant_id=row.tenant_id,

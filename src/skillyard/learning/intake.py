@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
+from skillyard.db.paging import total_of
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import ConflictError, LimitError, NotFoundError
 from skillyard.history.entries import Why
@@ -71,10 +72,10 @@ class Intake:
         if stage is not None:
             query = query.where(FeedbackRow.stage == stage.value)
         newest = query.order_by(FeedbackRow.created_at.desc(), FeedbackRow.id)
+        limit = min(limit, MAX_PAGE)
         async with self._database.read() as session:
-            total = (await session.execute(query.with_only_columns(func.count()))).scalar_one()
-            rows = await session.scalars(newest.limit(min(limit, MAX_PAGE)).offset(offset))
-            return [feedback_of(row) for row in rows], total
+            found = [feedback_of(row) for row in await session.scalars(newest.limit(limit).offset(offset))]
+            return found, await total_of(session, query, shown=len(found), limit=limit, offset=offset)
 
     async def counts(self, principal: Principal) -> dict[str, int]:
         """How much stands where."""

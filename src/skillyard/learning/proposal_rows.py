@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from skillyard.db.paging import total_of
 from skillyard.errors import NotFoundError
 from skillyard.identity.principals import Principal
 from skillyard.learning.drafts import Author, Draft
@@ -46,8 +47,9 @@ async def proposal_rows(
     if lesson_id is not None:
         query = query.where(ProposalRow.lesson_id == lesson_id)
     newest = query.order_by(ProposalRow.created_at.desc(), ProposalRow.id)
-    total = (await session.execute(query.with_only_columns(func.count()))).scalar_one()
-    return (await session.scalars(newest.limit(min(limit, MAX_PAGE)).offset(offset))).all(), total
+    limit = min(limit, MAX_PAGE)
+    rows = (await session.scalars(newest.limit(limit).offset(offset))).all()
+    return rows, await total_of(session, query, shown=len(rows), limit=limit, offset=offset)
 
 
 async def cut_off_rows(session: AsyncSession, before: datetime) -> Sequence[ProposalRow]:

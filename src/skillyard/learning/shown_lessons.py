@@ -40,6 +40,8 @@ class ShownLessons:
 
     async def feedback(self, principal: Principal, found: Sequence[Feedback]) -> list[Feedback]:
         """These pieces of feedback, without the reason why one stands where it does if that is hidden with a lesson."""
+        if not found:
+            return []
         lessons = await self._lessons.of(principal, *(each.id for each in found))
         bare = await self._about_hidden(principal, lessons)
         silent = {lesson.feedback_id for lesson in lessons if lesson.id in bare}
@@ -60,6 +62,8 @@ class ShownLessons:
         return {lesson_id for lesson_id, skills in about.items() if skills & hidden}
 
     async def _hidden(self, principal: Principal, skills: set[str]) -> set[str]:
+        if not skills:
+            return set()
         async with self._database.read() as session:
             return await hidden_skills(session, principal, skills)
 

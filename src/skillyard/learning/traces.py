@@ -6,7 +6,6 @@ from typing import Final
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.history.entries import Entry, Why
-from skillyard.history.models import EntryRow
 from skillyard.history.store import entries_of
 
 _LOOKED_AT: Final = 50
@@ -17,8 +16,7 @@ async def trace_of(
     session: AsyncSession, tenant_id: str, subject: tuple[str, str], action: str, fits: Callable[[Entry], bool]
 ) -> Entry | None:
     """The last change of a subject that fits and was made."""
-    only = EntryRow.action == action
-    entries = await entries_of(session, None, tenant_id=tenant_id, subjects=[subject], only=only, limit=_LOOKED_AT)
+    entries = await entries_of(session, None, tenant_id=tenant_id, subjects=[subject], action=action, limit=_LOOKED_AT)
     return next((entry for entry in entries if entry.done and fits(entry)), None)
 
 

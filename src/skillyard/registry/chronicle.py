@@ -1,11 +1,11 @@
 """The history as a principal may see it, and undo."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
@@ -13,7 +13,7 @@ from skillyard.errors import NotFoundError
 from skillyard.history.entries import MAX_ENTRIES, Entry, Page, Why
 from skillyard.history.models import EntryRow
 from skillyard.history.service import History
-from skillyard.history.store import entries_of
+from skillyard.history.store import Condition, entries_of
 from skillyard.identity.agents import require_agent_rights
 from skillyard.identity.models import NamespaceRow
 from skillyard.identity.namespaces import require_role
@@ -37,6 +37,13 @@ MAX_DIFF_BYTES: Final = 8 * MIB
 _PUBLISHING: Final = (Role.PUBLISHER, Scope.PUBLISH)
 _KNOWLEDGE: Final = frozenset({"memory", "rule"})
 """What belongs to a tenant, and whoever may publish may change."""
+
+_IS_SKILL: Final = EntryRow.subject_kind == "skill"
+_OF_SKILLS: Final = EntryRow.subject_id.in_(bindparam("skills", expanding=True))
+_OF_NAME: Final = (EntryRow.subject_id == "") & (EntryRow.subject == bindparam("skill_name"))
+_ABOUT_SKILLS: Final = Condition(clause=_IS_SKILL & _OF_SKILLS)
+_ABOUT_NAME: Final = Condition(clause=_IS_SKILL & (_OF_SKILLS | _OF_NAME))
+"""Also refused attempts to make a skill of that name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +77,7 @@ class Chronicle:
         *,
         skill: str | None = None,
         subjects: Sequence[tuple[str, str]] = (),
+        action: str | None = None,
         actor: str | None = None,
         before: int | None = None,
         limit: int = 50,
@@ -83,10 +91,9 @@ class Chronicle:
         principal.require_scope(Scope.READ)
         if everything:
             principal.require_admin()
-        only = None if everything else not_hidden(principal)
+        only = {} if everything else not_hidden(principal)
         if skill is not None:
-            about = await self._about(principal, skill)
-            only = about if only is None else about & only
+            only |= await self._about(principal, skill)
         limit = max(1, min(limit, MAX_ENTRIES))
         async with self._database.read() as session:
             found = await entries_of(
@@ -94,6 +101,7 @@ class Chronicle:
                 None if everything else principal.audiences,
                 tenant_id=principal.tenant_id,
                 subjects=subjects,
+                action=action,
                 actor=actor,
                 before=before,
                 only=only,
@@ -161,10 +169,10 @@ class Chronicle:
                 items.append(FeedItem(entry=entry, lost=lost))
         return Feed(items=tuple(items), next=page.next)
 
-    async def _about(self, principal: Principal, name: str) -> ColumnElement[bool]:
+    async def _about(self, principal: Principal, name: str) -> dict[Condition, dict[str, Any]]:
         """What holds for the entries about a skill; an error where nothing is known of one."""
         if is_id(name):
-            return _about([name])
+            return {_ABOUT_SKILLS: {"skills": [name]}}
         namespace, _, last = name.rpartition("/")
         try:
             present = await self._shelf.named(principal, last, namespace or None)
@@ -174,12 +182,13 @@ class Chronicle:
         full_name = present.full_name if present else f"{namespace or principal.name}/{last}"
         async with self._database.read() as session:
             gone = await _deleted(session, principal.tenant_id, namespace, last)
-            about = _about([*gone, present.id] if present else gone, full_name)
+            ids = [*gone, present.id] if present else gone
+            about = {_ABOUT_NAME: {"skills": ids, "skill_name": full_name}}
             known = present or await entries_of(
                 session,
                 principal.audiences,
                 tenant_id=principal.tenant_id,
-                only=about & not_hidden(principal),
+                only=about | not_hidden(principal),
                 limit=1,
             )
         if not known:
@@ -217,14 +226,6 @@ class Chronicle:
             principal.require_scope(Scope.WRITE)
         else:
             principal.require_admin()
-
-
-def _about(ids: Collection[str], full_name: str = "") -> ColumnElement[bool]:
-    """Holds for entries about these skills, and for refused attempts to make one of that name."""
-    about = EntryRow.subject_id.in_(ids)
-    if full_name:
-        about |= (EntryRow.subject_id == "") & (EntryRow.subject == full_name)
-    return (EntryRow.subject_kind == "skill") & about
 
 
 async def _deleted(session: AsyncSession, tenant_id: str, namespace: str, name: str) -> list[str]:

@@ -1,11 +1,11 @@
 """Which skills require a skill."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import Select, select
+from sqlalchemy import ColumnElement, Select, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.identity.models import NamespaceRow
@@ -39,31 +39,67 @@ class Requiring(NamedTuple):
     requires: str
 
 
-async def requiring_skills(session: AsyncSession, principal: Principal) -> list[Requiring]:
-    """All visible skills that require others: their working copies, and their versions that are shipped."""
-    wanted = SkillRow.fields["requires"].as_string()
-    found = [
-        Requiring(skill_id, namespace_id, f"{namespace}/{name}", None, requires)
-        for skill_id, namespace_id, namespace, name, requires in await session.execute(
-            _visible(principal).add_columns(wanted).where(wanted != "")
-        )
-    ]
+async def requiring_skills(session: AsyncSession, principal: Principal) -> dict[str, list[Requiring]]:
+    """All visible skills that require others, by id: their working copies, and their versions that are shipped."""
+    found: defaultdict[str, list[Requiring]] = defaultdict(list)
+    await _add_working_copies(session, found, _visible(principal))
     # Looked for first: there are few, and with the skills at once a database may well begin with all of these.
+    shipped = await _shipped_requirements(session)
+    for some in in_chunks(shipped):
+        await _add_versions(session, found, _visible(principal).where(SkillRow.id.in_(some)), shipped)
+    return found
+
+
+async def requiring_among(
+    session: AsyncSession, principal: Principal, skill_ids: Collection[str]
+) -> dict[str, list[Requiring]]:
+    """The same of a few skills."""
+    found: defaultdict[str, list[Requiring]] = defaultdict(list)
+    visible = _visible(principal).where(SkillRow.id.in_(skill_ids))
+    await _add_working_copies(session, found, visible)
+    shipped = await _shipped_requirements(session, VersionRow.skill_id.in_(skill_ids))
+    if shipped:
+        await _add_versions(session, found, visible, shipped)
+    return found
+
+
+async def _add_working_copies(
+    session: AsyncSession, found: defaultdict[str, list[Requiring]], visible: Select[str, str, str, str]
+) -> None:
+    wanted = SkillRow.fields["requires"].as_string()
+    for skill_id, namespace_id, namespace, name, requires in await session.execute(
+        visible.add_columns(wanted).where(wanted != "")
+    ):
+        found[skill_id].append(Requiring(skill_id, namespace_id, f"{namespace}/{name}", None, requires))
+
+
+async def _shipped_requirements(
+    session: AsyncSession, *conditions: ColumnElement[bool]
+) -> dict[str, list[tuple[str, str]]]:
+    """The shipped versions that require something, each with what, by skill."""
     versions = select(VersionRow.skill_id, VersionRow.version, VersionRow.requires).where(
-        VersionRow.requires != "", VersionRow.state == VersionState.PUBLISHED, VersionRow.yank_reason.is_(None)
+        VersionRow.requires != "",
+        VersionRow.state == VersionState.PUBLISHED,
+        VersionRow.yank_reason.is_(None),
+        *conditions,
     )
     shipped: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for skill_id, version, requires in await session.execute(versions):
         shipped[skill_id].append((version, requires))
-    for some in in_chunks(shipped):
-        for skill_id, namespace_id, namespace, name in await session.execute(
-            _visible(principal).where(SkillRow.id.in_(some))
-        ):
-            found += [
-                Requiring(skill_id, namespace_id, f"{namespace}/{name}", version, requires)
-                for version, requires in shipped[skill_id]
-            ]
-    return found
+    return shipped
+
+
+async def _add_versions(
+    session: AsyncSession,
+    found: defaultdict[str, list[Requiring]],
+    visible: Select[str, str, str, str],
+    shipped: Mapping[str, list[tuple[str, str]]],
+) -> None:
+    for skill_id, namespace_id, namespace, name in await session.execute(visible):
+        found[skill_id] += [
+            Requiring(skill_id, namespace_id, f"{namespace}/{name}", version, requires)
+            for version, requires in shipped.get(skill_id, ())
+        ]
 
 
 def dependents_of(requiring: Iterable[Requiring], skill: KnownSkill, names: Names) -> tuple[Dependent, ...]:

@@ -1,22 +1,23 @@
 """Who refers to whom: the references between the skills that a person may see."""
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
-from skillyard.db.until_changed import UntilChanged
 from skillyard.identity.namespaces import no_namespace
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
 from skillyard.registry.cycles import circles
-from skillyard.registry.dependents import Dependent, Requiring, dependents_of, requiring_skills
+from skillyard.registry.dependents import Dependent, Requiring, dependents_of, requiring_among, requiring_skills
+from skillyard.registry.followed import MOST_TOUCHED, Followed, Touched
 from skillyard.registry.naming import KnownSkill, Names, some_visible_names, visible_names
 from skillyard.registry.reference_store import (
     Written,
@@ -26,11 +27,14 @@ from skillyard.registry.reference_store import (
     references_between,
     references_of,
     references_to,
+    skills_naming,
 )
-from skillyard.registry.rights import visible_skill
+from skillyard.registry.rights import glimpse_of
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.references import ReferenceKind
 from skillyard.skill.requires import name_key
+
+V = TypeVar("V")
 
 _REFERENCES: Final = "references"
 _GRAPHS: Final = 4
@@ -72,9 +76,12 @@ class Edge:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Graph:
-    """The references from skill to skill, those that lead nowhere, and the circles."""
+    """The references from skill to skill, those that lead nowhere, and the circles.
+
+    It is the same object as long as nothing in it changes.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -102,48 +109,77 @@ class Surroundings:
     impact: Impact
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Woven:
+    """A graph with what it takes to mend it."""
+
+    namespace_id: str | None
+    nodes: Mapping[str, Node]
+    """The skills that were looked into, by id."""
+    edges: Mapping[str, Sequence[Edge]]
+    """All references of each skill that has any."""
+    graph: Graph
+
+
 class References:
     """Answers from the working copies of the skills. What a person may not see is as if it were not there."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._graphs = UntilChanged[tuple[Audiences, str | None], Graph](database, size=_GRAPHS)
-        self._broken = UntilChanged[tuple[Audiences, frozenset[str]], int](database, size=_PEOPLE)
-        self._requiring = UntilChanged[Audiences, list[Requiring]](database, size=_PEOPLE)
+        self._graphs = Followed[tuple[Audiences, str | None], _Woven](database, size=_GRAPHS)
+        self._broken = Followed[tuple[Audiences, frozenset[str]], Mapping[str, int]](database, size=_PEOPLE)
+        self._requiring = Followed[Audiences, Mapping[str, list[Requiring]]](database, size=_PEOPLE)
 
     async def graph(self, principal: Principal, *, namespace: str | None = None) -> Graph:
         """The references in all skills that the principal may see, or in those of one namespace."""
         principal.require_scope(Scope.READ)
-        return await self._graphs.get((principal.audiences, namespace), lambda: self._whole(principal, namespace))
+
+        async def make(session: AsyncSession) -> _Woven:
+            return await _whole(session, principal, namespace)
+
+        async def mend(session: AsyncSession, kept: _Woven, touched: Touched) -> _Woven:
+            return await _mended(session, principal, kept, touched) or await make(session)
+
+        return (await self._graphs.get((principal.audiences, namespace), make, mend)).graph
 
     async def broken(self, principal: Principal, namespaces: Collection[str]) -> int:
         """How many references in the skills of these namespaces, by their ids, lead nowhere."""
         principal.require_scope(Scope.READ)
         own = frozenset(namespaces)
-        return await self._broken.get((principal.audiences, own), lambda: self._count_broken(principal, own))
+
+        async def make(session: AsyncSession) -> Mapping[str, int]:
+            return await _count_broken(session, principal, own)
+
+        async def mend(session: AsyncSession, kept: Mapping[str, int], touched: Touched) -> Mapping[str, int]:
+            sources = await _sources_touched(session, touched)
+            if sources is None:
+                return await make(session)
+            return _without(kept, sources) | await _count_broken(session, principal, own, sources)
+
+        return sum((await self._broken.get((principal.audiences, own), make, mend)).values())
 
     async def around(self, principal: Principal, skill_id: str) -> Surroundings:
         """The references of one skill and to it, and what deleting it would break."""
         principal.require_scope(Scope.READ)
-        requiring = await self._requiring.get(principal.audiences, lambda: self._all_requiring(principal))
+        requiring = await self._requiring_skills(principal)
         async with self._database.read() as session:
-            skill = await visible_skill(session, principal, skill_id)
-            own = await references_of(session, skill.id)
-            others = await references_to(session, principal, name_key(skill.name))
+            key = name_key((await glimpse_of(session, principal, skill_id)).name)
+            own = await references_of(session, skill_id)
+            others = await references_to(session, principal, key)
             names = await some_visible_names(
                 session,
                 principal,
-                keys={name_key(skill.name), *(each.target_key for each in own)},
+                keys={key, *(each.target_key for each in own)},
                 ids={each.skill_id for each in others},
             )
             outgoing = await _judged(session, own, names)
             incoming = await _judged(session, others, names)
-            without_it = await _judged(session, others, names, without=skill.id)
-        dependents = dependents_of(requiring, names.by_id[skill.id], names)
+            without_it = await _judged(session, others, names, without=skill_id)
+        dependents = dependents_of(requiring, names.by_id[skill_id], names)
         pairs = [
             (now, then)
             for now, then in zip(incoming, without_it, strict=True)
-            if now.target is not None and now.target.id == skill.id
+            if now.target is not None and now.target.id == skill_id
         ]
         broken = [then for now, then in pairs if now.trouble is None and then.trouble is not None]
         return Surroundings(
@@ -156,36 +192,101 @@ class References:
         """What deleting a skill would break, as far as the principal may see it."""
         return (await self.around(principal, skill_id)).impact
 
-    async def _all_requiring(self, principal: Principal) -> list[Requiring]:
-        async with self._database.read() as session:
+    async def _requiring_skills(self, principal: Principal) -> list[Requiring]:
+        async def make(session: AsyncSession) -> Mapping[str, list[Requiring]]:
             return await requiring_skills(session, principal)
 
-    async def _count_broken(self, principal: Principal, namespaces: Collection[str]) -> int:
-        async with self._database.read() as session:
-            doubtful = await doubtful_references(session, principal, namespaces)
-            names = await some_visible_names(
-                session,
-                principal,
-                keys={each.target_key for each in doubtful},
-                ids={each.skill_id for each in doubtful},
-            )
-            return sum(edge.trouble is not None for edge in await _judged(session, doubtful, names))
+        async def mend(
+            session: AsyncSession, kept: Mapping[str, list[Requiring]], touched: Touched
+        ) -> Mapping[str, list[Requiring]]:
+            return _without(kept, touched.ids) | await requiring_among(session, principal, touched.ids)
 
-    async def _whole(self, principal: Principal, namespace: str | None) -> Graph:
-        async with self._database.read() as session:
-            namespace_id = None
-            if namespace is not None:
-                found = await namespace_named(session, principal.tenant_id, namespace)
-                if found is None:
-                    raise no_namespace(namespace)
-                namespace_id = found.id
-            names = await visible_names(session, principal)
-            if namespace_id and not any(known.namespace_id == namespace_id for known in names.by_id.values()):
-                raise no_namespace(str(namespace))
-            written = await references_between(session, principal, namespace_id=namespace_id)
-            edges = await _judged(session, written, names)
-        sources = [known for known in names.by_id.values() if namespace_id in {None, known.namespace_id}]
-        return await asyncio.to_thread(_graph, sources, edges)
+        found = await self._requiring.get(principal.audiences, make, mend)
+        return [each for some in found.values() for each in some]
+
+
+async def _count_broken(
+    session: AsyncSession, principal: Principal, namespaces: Collection[str], sources: Collection[str] | None = None
+) -> dict[str, int]:
+    """How many references of each skill lead nowhere, of those that have some, or of some of them."""
+    doubtful = await doubtful_references(session, principal, namespaces, sources=sources)
+    counts: defaultdict[str, int] = defaultdict(int)
+    for edge in await _judged(session, doubtful, await _names_in(session, principal, doubtful)):
+        if edge.trouble is not None:
+            counts[edge.source.id] += 1
+    return counts
+
+
+async def _whole(session: AsyncSession, principal: Principal, namespace: str | None) -> _Woven:
+    namespace_id = None
+    if namespace is not None:
+        found = await namespace_named(session, principal.tenant_id, namespace)
+        if found is None:
+            raise no_namespace(namespace)
+        namespace_id = found.id
+    names = await visible_names(session, principal)
+    nodes = _nodes(names, namespace_id)
+    if namespace_id is not None and not nodes:
+        raise no_namespace(str(namespace))
+    written = await references_between(session, principal, namespace_id=namespace_id)
+    edges = _by_source(await _judged(session, written, names))
+    graph = await asyncio.to_thread(_graph, nodes, edges)
+    return _Woven(namespace_id=namespace_id, nodes=nodes, edges=edges, graph=graph)
+
+
+async def _mended(session: AsyncSession, principal: Principal, kept: _Woven, touched: Touched) -> _Woven | None:
+    """The graph after something was done to skills; None where it has to be made anew."""
+    sources = await _sources_touched(session, touched)
+    if sources is None:
+        return None
+    present = _nodes(await some_visible_names(session, principal, ids=touched.ids), kept.namespace_id)
+    nodes = _without(kept.nodes, touched.ids) | present
+    if not nodes:
+        return None
+    written = await references_between(session, principal, namespace_id=kept.namespace_id, sources=sources)
+    found = _by_source(await _judged(session, written, await _names_in(session, principal, written)))
+    if found != {source: kept.edges[source] for source in sources if source in kept.edges}:
+        edges = _without(kept.edges, sources) | found
+        return replace(kept, nodes=nodes, edges=edges, graph=await asyncio.to_thread(_graph, nodes, edges))
+    if nodes != kept.nodes:
+        return replace(kept, nodes=nodes, graph=replace(kept.graph, nodes=_all_nodes(nodes, kept.graph.edges)))
+    return kept
+
+
+async def _sources_touched(session: AsyncSession, touched: Touched) -> AbstractSet[str] | None:
+    """The skills whose references may lead elsewhere now; None where they are too many to be looked at one by one."""
+    sources = touched.ids | await skills_naming(session, touched.names)
+    return sources if len(sources) <= MOST_TOUCHED else None
+
+
+async def _names_in(session: AsyncSession, principal: Principal, written: Sequence[Written]) -> Names:
+    """Every visible skill that the references are in, or may mean."""
+    return await some_visible_names(
+        session,
+        principal,
+        keys={each.target_key for each in written},
+        ids={each.skill_id for each in written},
+    )
+
+
+def _without(kept: Mapping[str, V], ids: AbstractSet[str]) -> dict[str, V]:
+    left = dict(kept)
+    for each in ids:
+        left.pop(each, None)
+    return left
+
+
+def _nodes(names: Names, namespace_id: str | None) -> dict[str, Node]:
+    """The skills of a namespace, or all."""
+    known = names.by_id.values()
+    return {each.id: _node(each) for each in known if namespace_id is None or each.namespace_id == namespace_id}
+
+
+def _by_source(edges: Iterable[Edge]) -> dict[str, list[Edge]]:
+    found: defaultdict[str, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        found[edge.source.id].append(edge)
+    return dict(found)
 
 
 async def _judged(
@@ -243,21 +344,32 @@ def _is_of_the_project(written: Written, there: AbstractSet[tuple[str, str]]) ->
     return not (has_folder and PurePosixPath(written.target_path).suffix)
 
 
-def _graph(sources: Iterable[KnownSkill], edges: Sequence[Edge]) -> Graph:
-    between = [edge for edge in edges if edge.target is not None and edge.target != edge.source]
-    nodes = {known.id: _node(known) for known in sources}
+def _graph(nodes: Mapping[str, Node], edges: Mapping[str, Sequence[Edge]]) -> Graph:
+    between: list[Edge] = []
+    broken: list[Edge] = []
     targets: dict[str, set[str]] = {}
-    for edge in between:
-        if edge.target is not None:
-            nodes[edge.target.id] = edge.target
-            targets.setdefault(edge.source.id, set()).add(edge.target.id)
-    cycles = [_by_name(nodes[skill_id] for skill_id in group) for group in circles(targets)]
+    names: dict[str, Node] = {}
+    for source in sorted(edges):
+        for edge in edges[source]:
+            if edge.trouble is not None:
+                broken.append(edge)
+            if edge.target is not None and edge.target.id != source:
+                between.append(edge)
+                targets.setdefault(source, set()).add(edge.target.id)
+                names[source] = edge.source
+                names[edge.target.id] = edge.target
+    cycles = [_by_name(names[skill_id] for skill_id in group) for group in circles(targets)]
     return Graph(
-        nodes=_by_name(nodes.values()),
+        nodes=_all_nodes(nodes, between),
         edges=tuple(between),
-        broken=tuple(edge for edge in edges if edge.trouble is not None),
+        broken=tuple(broken),
         cycles=tuple(sorted(cycles, key=lambda group: group[0].full_name)),
     )
+
+
+def _all_nodes(nodes: Mapping[str, Node], edges: Iterable[Edge]) -> tuple[Node, ...]:
+    """The skills that were looked into, and those that they lead to."""
+    return _by_name({**nodes, **{edge.target.id: edge.target for edge in edges if edge.target}}.values())
 
 
 def _by_name(nodes: Iterable[Node]) -> tuple[Node, ...]:

@@ -122,6 +122,7 @@ class VersionRow(Base):
     __table_args__ = (
         UniqueConstraint("namespace_id", "name_key", "version"),
         Index("ix_versions_skill_id", "skill_id"),
+        Index("ix_versions_state", "namespace_id", "state"),
     )
 
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)

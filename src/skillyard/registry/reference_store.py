@@ -42,20 +42,38 @@ async def references_to(session: AsyncSession, principal: Principal, key: str) -
     return await _references(session, _visible(principal), SkillReferenceRow.target_key == key)
 
 
+async def skills_naming(session: AsyncSession, keys: Collection[str]) -> set[str]:
+    """All skills that refer to some skill of these names, whoever may see them."""
+    query = select(SkillReferenceRow.skill_id).where(SkillReferenceRow.target_key.in_(keys)).distinct()
+    return set(await session.scalars(query))
+
+
 async def references_between(
-    session: AsyncSession, principal: Principal, *, namespace_id: str | None = None
+    session: AsyncSession,
+    principal: Principal,
+    *,
+    namespace_id: str | None = None,
+    sources: Collection[str] | None = None,
 ) -> list[Written]:
-    """The references in visible skills, but for those to a file that the skill itself has."""
+    """The references in visible skills, or in some of them, but for those to a file that the skill itself has."""
     conditions = [_visible(principal), _leads_on()]
+    if sources is not None:
+        conditions.append(SkillReferenceRow.skill_id.in_(sources))
     if namespace_id is not None:
         conditions.append(SkillRow.namespace_id == namespace_id)
     return await _references(session, *conditions)
 
 
 async def doubtful_references(
-    session: AsyncSession, principal: Principal, namespaces: Collection[str]
+    session: AsyncSession,
+    principal: Principal,
+    namespaces: Collection[str],
+    *,
+    sources: Collection[str] | None = None,
 ) -> list[Written]:
-    """The references in visible skills of these namespaces, but for those to a skill that is surely there."""
+    """The references in visible skills of these namespaces, or in some of them, but for those to a skill that is
+    surely there.
+    """
     near = aliased(SkillRow)
     is_near = exists().where(
         near.namespace_id == SkillRow.namespace_id,
@@ -64,9 +82,10 @@ async def doubtful_references(
         near.deleted_at.is_(None),
     )
     is_sure = and_(SkillReferenceRow.target_path.in_(("", SKILL_FILE)), is_near)
-    return await _references(
-        session, _visible(principal), SkillRow.namespace_id.in_(namespaces), _leads_on(), not_(is_sure)
-    )
+    conditions = [_visible(principal), SkillRow.namespace_id.in_(namespaces), _leads_on(), not_(is_sure)]
+    if sources is not None:
+        conditions.append(SkillReferenceRow.skill_id.in_(sources))
+    return await _references(session, *conditions)
 
 
 async def _references(session: AsyncSession, *conditions: ColumnElement[bool]) -> list[Written]:

@@ -1,5 +1,8 @@
 """Who may do what with a skill."""
 
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.errors import NotFoundError
@@ -7,8 +10,23 @@ from skillyard.identity.directory import Namespace
 from skillyard.identity.namespaces import may_know, no_namespace, require_role
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.identity.store import namespace_named, namespace_with_id
+from skillyard.registry.models import SkillRow
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.registry.store import skill_with_id
+
+
+class Glimpse(NamedTuple):
+    """As much of a skill as its neighbours need: one query instead of three."""
+
+    name: str
+    namespace_id: str
+    owner_id: str | None
+    audience: str
+
+
+_GLIMPSE: Final = select(SkillRow.name, SkillRow.namespace_id, SkillRow.owner_id, SkillRow.audience).where(
+    SkillRow.id == bindparam("id"), SkillRow.deleted_at.is_(None)
+)
 
 
 async def visible_skill(session: AsyncSession, principal: Principal, skill_id: str) -> Skill:
@@ -17,6 +35,14 @@ async def visible_skill(session: AsyncSession, principal: Principal, skill_id: s
     if skill is None or skill.audience not in principal.audiences:
         raise no_skill(skill_id)
     return skill
+
+
+async def glimpse_of(session: AsyncSession, principal: Principal, skill_id: str) -> Glimpse:
+    """The same for whoever needs not all of the skill."""
+    found = (await session.execute(_GLIMPSE, {"id": skill_id})).one_or_none()
+    if found is None or found.audience not in principal.audiences:
+        raise no_skill(skill_id)
+    return Glimpse(*found)
 
 
 async def require_skill_role(

@@ -16,7 +16,7 @@ from skillyard.registry.bundles import Bundles
 from skillyard.registry.pages import page_of_skills
 from skillyard.registry.rights import no_skill, visible_skill
 from skillyard.registry.skills import Skill, SkillFile
-from skillyard.registry.store import file_with_id, skill_named, skills_called
+from skillyard.registry.store import file_with_id, skill_in, skills_called
 from skillyard.registry.summaries import Counts, visible_counts
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.limits import MIB
@@ -104,8 +104,7 @@ class Shelf:
         full_name = f"{namespace}/{name}" if namespace else name
         async with self._database.read() as session:
             if namespace is not None:
-                found = await namespace_named(session, principal.tenant_id, namespace)
-                skill = await skill_named(session, found.id, name) if found else None
+                skill = await skill_in(session, principal.tenant_id, namespace, name)
                 if skill is None or skill.audience not in principal.audiences:
                     raise no_skill(full_name)
                 return skill

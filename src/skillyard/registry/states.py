@@ -1,6 +1,7 @@
 """The states of a skill's files, by whatever name they are asked for, and what differs between two."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -72,18 +73,21 @@ class States:
         return State(skill=skill, version=newest)
 
     async def named(self, principal: Principal, skill_id: str, wanted: str) -> State:
-        skill = await self._shelf.get(principal, skill_id)
+        return await self.of(principal, await self._shelf.get(principal, skill_id), wanted)
+
+    async def of(self, principal: Principal, skill: Skill, wanted: str) -> State:
+        """A state of a skill that was given to the principal."""
         if wanted == DRAFT:
             return State(skill=skill)
         if not wanted.startswith(_DIGEST):
-            return State(skill=skill, version=await self._versions.get(principal, skill_id, wanted))
-        versions = await self._versions.all(principal, skill_id)
+            return State(skill=skill, version=await self._versions.get(principal, skill.id, wanted))
+        versions = await self._versions.all(principal, skill.id)
         version = next((one for one in versions if one.digest == wanted), None)
         if version is None and skill.digest != wanted:
             raise NotFoundError(
                 f"No version of {skill.full_name!r} has the digest {wanted!r}.",
                 hint="Name a version, a tag or 'draft'.",
-                details={"skill": skill_id, "version": wanted},
+                details={"skill": skill.id, "version": wanted},
             )
         return State(skill=skill, version=version)
 
@@ -92,7 +96,10 @@ class States:
 
     async def file(self, state: State, path: str) -> tuple[StoredFile, bytes]:
         """One file of a state, with its bytes."""
-        files = await self.files(state)
+        return await self.file_among(state, await self.files(state), path)
+
+    async def file_among(self, state: State, files: Sequence[StoredFile], path: str) -> tuple[StoredFile, bytes]:
+        """The same where all files of the state are known."""
         file = next((file for file in files if file.path == path), None)
         if file is None:
             raise NotFoundError(

@@ -27,6 +27,11 @@ _IDS: Final[BindParameter[Any]] = bindparam("ids", expanding=True)
 _WITH_ID: Final = _SKILLS.where(SkillRow.id == bindparam("id"))
 _WITH_IDS: Final = _SKILLS.where(SkillRow.id.in_(_IDS))
 _NAMED: Final = _SKILLS.where(SkillRow.namespace_id == bindparam("namespace_id"), SkillRow.name_key == bindparam("key"))
+_IN_NAMESPACE: Final = _SKILLS.where(
+    NamespaceRow.tenant_id == bindparam("tenant_id"),
+    NamespaceRow.name == bindparam("namespace"),
+    SkillRow.name_key == bindparam("key"),
+)
 _CALLED: Final = _SKILLS.where(
     SkillRow.name_key == bindparam("key"), SkillRow.audience.in_(bindparam("audiences", expanding=True))
 ).order_by(SkillRow.created_at, SkillRow.id)
@@ -56,6 +61,12 @@ async def skill_with_id(session: AsyncSession, skill_id: str) -> Skill | None:
 async def skill_named(session: AsyncSession, namespace_id: str, name: str) -> Skill | None:
     """A skill by its name, compared without case."""
     return next(iter(await _filled(session, _NAMED, namespace_id=namespace_id, key=name_key(name))), None)
+
+
+async def skill_in(session: AsyncSession, tenant_id: str, namespace: str, name: str) -> Skill | None:
+    """The same by the name of its namespace."""
+    found = await _filled(session, _IN_NAMESPACE, tenant_id=tenant_id, namespace=namespace, key=name_key(name))
+    return next(iter(found), None)
 
 
 async def skills_called(session: AsyncSession, name: str, audiences: Collection[str]) -> list[Skill]:

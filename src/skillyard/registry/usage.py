@@ -8,7 +8,8 @@ from skillyard.db.base import new_id
 from skillyard.db.database import Database
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.naming import KnownSkill, Names, some_visible_names, visible_names
-from skillyard.registry.rights import no_skill, visible_skill
+from skillyard.registry.rights import glimpse_of, no_skill
+from skillyard.registry.skills import Skill
 from skillyard.skill.names import is_id
 from skillyard.skill.requires import name_key
 from skillyard.usage.events import Totals, UsageDay, UsageEvent, UsageKind
@@ -110,8 +111,12 @@ class SkillUsage:
         """The daily counts of one skill, the newest day first."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            await visible_skill(session, principal, skill_id)
+            await glimpse_of(session, principal, skill_id)
         return await self._usage.days(skill_id, days=days)
+
+    async def of(self, skill: Skill, *, days: int = 30) -> list[UsageDay]:
+        """The same of a skill that was given to whoever asks."""
+        return await self._usage.days(skill.id, days=days)
 
     async def totals(self, principal: Principal, *, days: int = 30, skill: str | None = None) -> list[SkillTotals]:
         """The counts of every visible skill that was used at all, or of one given by id or full name, by name."""

@@ -12,7 +12,7 @@ from skillyard.errors import ConflictError, InputError, NotAllowedError, NotFoun
 from skillyard.history.entries import Change, Why
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.models import VersionRow, VersionTagRow
-from skillyard.registry.rights import require_skill_role, visible_skill
+from skillyard.registry.rights import glimpse_of, require_skill_role, visible_skill
 from skillyard.registry.skills import RESTORED, REVIEWED, TAGGED, YANKED, Skill, Version, VersionState
 from skillyard.registry.store import latest_of, versions_of
 from skillyard.registry.working_copies import WorkingCopies
@@ -36,8 +36,8 @@ class Versions:
         """The versions of a skill, the newest first; those under review only for members."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            skill = await visible_skill(session, principal, skill_id)
-            found = (await versions_of(session, [skill.id]))[skill.id]
+            skill = await glimpse_of(session, principal, skill_id)
+            found = (await versions_of(session, [skill_id]))[skill_id]
         is_member = skill.namespace_id in principal.roles or (principal.admin and skill.owner_id is None)
         return [version for version in found if is_member or version.state is VersionState.PUBLISHED]
 

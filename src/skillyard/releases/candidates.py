@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from skillyard.blobs.address import BlobMissingError
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
+from skillyard.db.paging import total_of
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
@@ -100,9 +101,15 @@ class Candidates:
         query = candidates_of(caller, status=status, skill_key=skill_key)
         newest = query.order_by(CandidateRow.created_at.desc(), CandidateRow.id.desc()).limit(limit).offset(offset)
         async with self._database.read() as session:
-            total = (await session.execute(query.with_only_columns(func.count()))).scalar_one()
-            rows = await session.scalars(newest)
-            return Page(items=[value_of(Candidate, row) for row in rows], total=total)
+            items = [value_of(Candidate, row) for row in await session.scalars(newest)]
+            total = await total_of(session, query, shown=len(items), limit=limit, offset=offset)
+        return Page(items=items, total=total)
+
+    async def counts(self, caller: Principal) -> dict[str, int]:
+        """How many of the caller's candidates stand how."""
+        query = candidates_of(caller, status=None, skill_key=None).with_only_columns(CandidateRow.status, func.count())
+        async with self._database.read() as session:
+            return dict((await session.execute(query.group_by(CandidateRow.status))).all())
 
     async def rendered_as(self, caller: Principal, digests: Collection[str]) -> list[Candidate]:
         """Those of the caller's candidates whose files are one of these, the oldest first."""

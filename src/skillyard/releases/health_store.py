@@ -49,6 +49,8 @@ async def tally_of(
 
 async def tallies_of(session: AsyncSession, release_ids: Sequence[str]) -> dict[str, Tally]:
     """How the runs of each of these releases ended; those that never ran are left out."""
+    if not release_ids:
+        return {}
     query = select(SkillRunRow.release_id, _PASSED, func.count()).where(*_of(release_ids, None, None))
     rows = await session.execute(query.group_by(SkillRunRow.release_id))
     return {release_id: Tally(int(passes), runs) for release_id, passes, runs in rows if release_id is not None}

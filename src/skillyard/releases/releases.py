@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import func
-
 from skillyard.db.database import Database
+from skillyard.db.paging import total_of
 from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Change, Entry, Why
@@ -69,9 +68,10 @@ class Releases:
             query = newest_of_each(query)
         newest = query.order_by(ReleaseRow.promoted_at.desc(), ReleaseRow.version.desc(), ReleaseRow.id)
         async with self._database.read() as session:
-            total = (await session.execute(query.with_only_columns(func.count()))).scalar_one()
             rows = await session.scalars(newest.limit(limit).offset(offset))
-            return Page(items=[value_of(Release, row) for row in rows], total=total)
+            items = [value_of(Release, row) for row in rows]
+            total = await total_of(session, query, shown=len(items), limit=limit, offset=offset)
+        return Page(items=items, total=total)
 
     async def before(self, caller: Principal, release_id: str) -> Release | None:
         """What a rollback of a release would go to; None where nothing was good before it."""

@@ -12,6 +12,7 @@ from skillyard.config.settings import Settings
 from skillyard.identity.access import OPERATOR
 from skillyard.server.app import Application
 from skillyard.server.logs import access_log
+from skillyard.server.warming import warming
 from skillyard.skill.library import Library
 
 NO_TOKEN: Final = (
@@ -29,7 +30,7 @@ async def serving(
     async with open_yard(settings) as yard:
         await seed_builtin(yard, await yard.access.operator(person or OPERATOR))
         app = Application(yard, library, settings, person=person, access_log=None if person else access_log())
-        async with following(yard):
+        async with following(yard), warming():
             try:
                 ready(await _remarks(yard, settings))
                 yield app

@@ -28,7 +28,7 @@ async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
             "counts": {"skills": counts.all},
             "attention": await attention_of(yard, caller),
             "recent": [EntrySchema.of(entry, undoable=False) for entry in recent.entries],
-            "guide": await _guide(request, yard, caller, is_empty=not counts.added),
+            "guide": await _guide(request, yard, caller, is_empty=not counts.is_any_added),
         },
     )
 

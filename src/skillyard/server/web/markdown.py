@@ -5,7 +5,7 @@
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from markdown_it import MarkdownIt
@@ -17,6 +17,9 @@ from markdown_it.utils import EnvType, OptionsDict
 
 MAX_LENGTH: Final = 512 * 1024
 """Longer texts are shown as they were written."""
+_LONGEST_KEPT: Final = 32 * 1024
+_KEPT: Final = 128
+"""Texts up to that length whose HTML is kept: a few megabytes at most."""
 _FILES: Final = "files"
 _SKILLS: Final = "skills"
 _ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
@@ -33,7 +36,16 @@ def to_html(text: str, *, files: str = "", skills: Mapping[str, str] | None = No
     """
     if len(text) > MAX_LENGTH:
         return f'<pre tabindex="0">{escapeHtml(text)}</pre>'
-    return _parser().render(text, {_FILES: files, _SKILLS: skills or {}})
+    known = tuple(sorted((skills or {}).items()))
+    return (_rendered_before if len(text) <= _LONGEST_KEPT else _rendered)(text, files, known)
+
+
+def _rendered(text: str, files: str, skills: tuple[tuple[str, str], ...]) -> str:
+    return _parser().render(text, {_FILES: files, _SKILLS: dict(skills)})
+
+
+_rendered_before: Final = lru_cache(maxsize=_KEPT)(_rendered)
+"""The same text is shown again and again, and it takes longer to render than all else on its page."""
 
 
 @cache

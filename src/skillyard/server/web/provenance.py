@@ -45,8 +45,8 @@ class Provenance:
 
 async def provenance_of(yard: Yard, caller: Principal, skill: Skill) -> list[Provenance]:
     """Of every version that the caller may know of, the newest first."""
-    page = await yard.registry.chronicle.entries(caller, skill=skill.id, limit=MAX_ENTRIES)
-    published = [entry for entry in page.entries if entry.change.action == PUBLISHED and entry.done]
+    page = await yard.registry.chronicle.entries(caller, skill=skill.id, action=PUBLISHED, limit=MAX_ENTRIES)
+    published = [entry for entry in page.entries if entry.done]
     digests = {entry.change.digest_after for entry in published if entry.change.digest_after}
     found = await yard.releases.candidates.rendered_as(caller, digests) if digests else []
     candidates = {candidate.digest: candidate for candidate in found}

@@ -33,7 +33,7 @@ Choice = Annotated[str, Query(max_length=16)]
 async def board(learned: Learned, caller: Caller) -> Page:
     """What may be released, what some have, and what all have; the newest first."""
     pages = [await learned.candidates.page(caller, status=status, limit=_COLUMN) for status in _OPEN]
-    aside = [await learned.candidates.page(caller, status=status, limit=1) for status in _SET_ASIDE]
+    counts = await learned.candidates.counts(caller)
     found = sorted((one for page in pages for one in page.items), key=lambda one: one.updated_at, reverse=True)
     stages = {
         stage: await learned.releases.page(caller, stage=stage, active_only=True, limit=_COLUMN) for stage in Stage
@@ -44,7 +44,7 @@ async def board(learned: Learned, caller: Caller) -> Page:
             "candidates": _told(found[:_COLUMN], sum(page.total for page in pages)),
             **{stage.value: _told(page.items, page.total) for stage, page in stages.items()},
             "rates": await _rates(learned, [one for page in stages.values() for one in page.items]),
-            "set_aside": sum(page.total for page in aside),
+            "set_aside": sum(counts.get(status, 0) for status in _SET_ASIDE),
         },
     )
 

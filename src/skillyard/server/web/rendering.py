@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -12,13 +11,12 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 import skillyard
-from skillyard.clock import utc_now
 from skillyard.server.web.diffs import side_rows, unified_rows
 from skillyard.server.web.figures import duration, figure, percent
+from skillyard.server.web.fragments import ago, badge, skill_link
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.markdown import to_html
 from skillyard.server.web.messages import told
-from skillyard.server.web.moments import ago, parsed
 from skillyard.server.web.reader import FORM_FIELD, Reader, Theme
 from skillyard.server.web.static_files import asset_url
 from skillyard.server.web.texts import LANGUAGES, Texts
@@ -43,6 +41,15 @@ def render(template: str, reader: Reader, data: Mapping[str, Any]) -> str:
     return _environment().get_template(template).render(names)
 
 
+def template_names() -> list[str]:
+    return _environment().list_templates()
+
+
+def load_template(name: str) -> None:
+    """Have a template ready: it is compiled when it is first used, which takes longer than to render it."""
+    _environment().get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -60,9 +67,11 @@ def _environment() -> Environment:
         themes=list(Theme),
         form_token=_form_token,
         skill_path=skill_path,
+        skill_link=skill_link,
+        badge=badge,
     )
     environment.filters.update(  # pyright: ignore[reportUnknownMemberType] -- as above
-        ago=_ago,
+        ago=ago,
         size=_size,
         markdown=_markdown,
         count=_count,
@@ -82,19 +91,6 @@ def _form_token(context: Context) -> Markup:
     """The hidden field that every form of ours has."""
     reader: Reader = context["reader"]
     return Markup('<input type="hidden" name="{}" value="{}">').format(FORM_FIELD, reader.form_token)
-
-
-@pass_context
-def _ago(context: Context, moment: datetime | str | None) -> Markup:
-    """How long ago something was, and when exactly."""
-    texts: Texts = context["t"]
-    when = parsed(moment)
-    if when is None:
-        return Markup("&ndash;")
-    exact = when.strftime("%Y-%m-%d %H:%M:%S UTC")
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        when.isoformat(), exact, ago(when, utc_now(), texts)
-    )
 
 
 @pass_context

@@ -46,7 +46,7 @@ TheSkill = Annotated[Skill, Depends(skill_of)]
 
 @router.page(SKILL)
 async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
-    usage = await yard.registry.usage.of_skill(caller, skill.id, days=_DAYS)
+    usage = await yard.registry.usage.of(skill, days=_DAYS)
     references = ReferencesSchema.of(await yard.registry.references.around(caller, skill.id))
     return Page(
         "skill/overview.html",

@@ -52,12 +52,13 @@ async def file(
     raw: bool = False,
 ) -> Page | Response:
     """One file of a state of the skill; `raw` gives its bytes."""
-    state = await yard.registry.states.named(caller, skill.id, version)
-    stored, data = await yard.registry.states.file(state, path)
+    states = yard.registry.states
+    state = await states.of(caller, skill, version)
+    files = await states.files(state)
+    stored, data = await states.file_among(state, files, path)
     kind = IMAGES.get(path.rpartition(".")[2].lower(), "")
     if raw:
         return Response(data, media_type=kind) if kind else file_response(data, path)
-    files = await yard.registry.states.files(state)
     shown: dict[str, Any] = {
         "skill": SkillSchema.of(skill),
         "version": state.label,

@@ -22,8 +22,10 @@ class Texts:
         self._texts = _texts_of(language)
 
     def __call__(self, key: str, **values: object) -> str:
+        if not values:
+            return self._texts[key]
         text = self._texts[f"{key}.one" if values.get("n") == 1 and f"{key}.one" in self._texts else key]
-        return text.format_map(values) if values else text
+        return text.format_map(values)
 
     def __contains__(self, key: str) -> bool:
         return key in self._texts

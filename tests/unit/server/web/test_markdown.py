@@ -97,6 +97,15 @@ def test_other_skills_are_linked_where_they_are_known():
     assert "<a>b</a>" in html
 
 
+def test_the_same_text_leads_each_reader_to_the_skills_that_they_know():
+    text = "See [[other]]."
+    known = to_html(text, skills={"other": "/skills/ana/other"})
+    assert "/skills/ana/other" in known
+    assert "<a" not in to_html(text)
+    assert "/skills/bob/other" in to_html(text, skills={"other": "/skills/bob/other"})
+    assert to_html(text, skills={"other": "/skills/ana/other"}) == known
+
+
 def test_headings_leave_the_first_to_the_page():
     assert to_html("# A\n\n###### B\n") == "<h2>A</h2>\n<h6>B</h6>\n"
 

@@ -1,0 +1,26 @@
+from skillyard.server.web.fragments import badge, skill_link
+
+
+def test_a_link_to_a_skill_sets_its_namespace_apart():
+    assert skill_link("ana/pdf") == ('<a class="skill-name" href="/skills/ana/pdf"><span class="ns">ana/</span>pdf</a>')
+
+
+def test_a_name_without_a_namespace_stands_alone():
+    assert skill_link("pdf") == '<a class="skill-name" href="/skills/pdf">pdf</a>'
+
+
+def test_nothing_in_a_name_becomes_html():
+    link = skill_link("a\"'&b/<i>")
+
+    assert link == (
+        '<a class="skill-name" href="/skills/a%22%27%26b/%3Ci%3E">'
+        '<span class="ns">a&#34;&#39;&amp;b/</span>&lt;i&gt;</a>'
+    )
+
+
+def test_nothing_in_a_badge_becomes_html():
+    assert badge("1.0 <b>", 'bad"') == '<span class="badge bad&#34;">1.0 &lt;b&gt;</span>'
+
+
+def test_a_badge_needs_no_kind():
+    assert badge(3) == '<span class="badge">3</span>'
