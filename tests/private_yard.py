@@ -6,7 +6,6 @@ too, so that they get as far as the place where Ann's would be looked up.
 
 import asyncio
 import json
-import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -30,6 +29,7 @@ from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
 from skillyard.server.app import Application
 from skillyard.server.opened import Opened
+from skillyard.server.run import address_of, bind
 
 NAME = "quokka-ledger"
 """The skill of Ann's that the others may guess."""
@@ -133,8 +133,8 @@ async def private_yard(settings: Settings) -> AsyncIterator[PrivateYard]:
             app.close()
 
     async with AsyncExitStack() as stack:
-        listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        listening = stack.enter_context(bind("127.0.0.1", 0))
+        url = address_of(listening)
         config = uvicorn.Config(Opened(opening), log_level="warning", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[listening]))

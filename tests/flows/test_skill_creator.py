@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import socket
 import threading
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from skillyard.learning.skills.handmade import HandmadeSkills
 from skillyard.library.builtin import builtin_root
 from skillyard.llm.models import ModelSource
 from skillyard.sandbox.models import ExecutionRow
+from skillyard.server.run import address_of, bind
 from skillyard.skill.bundle import Bundle, BundleFile
 
 pytestmark = pytest.mark.anyio
@@ -111,13 +111,13 @@ def skill_server(read):
     """A skill server on this machine, whose one tool reads documents."""
     server = MCPServer("claude-skills", log_level="ERROR")
     server.tool(name="mcp_claude-skills_read_skill_document")(read)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with bind("127.0.0.1", 0) as listening:
         config = uvicorn.Config(server.streamable_http_app(), log_level="warning", timeout_graceful_shutdown=1)
         running = uvicorn.Server(config)
         thread = threading.Thread(target=asyncio.run, args=(running.serve(sockets=[listening]),))
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
+            yield f"{address_of(listening)}/mcp"
         finally:
             running.should_exit = True
             thread.join()
