@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+from tests.commands import Command, run
 
 
 @pytest.fixture
@@ -26,9 +27,9 @@ def start(environment, tmp_path):
     """Start `skillyard serve` and return its address and process; it is ended with the test."""
     started = []
 
-    def _start(*words):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillyard", "serve", "--json", *words],
+    def _start(*words, command=Command):
+        process = command(
+            ["serve", "--json", *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment,
@@ -44,13 +45,17 @@ def start(environment, tmp_path):
         process.communicate()
 
 
+def python_m(words, **given):
+    return subprocess.Popen([sys.executable, "-m", "skillyard", *words], **given)
+
+
 def get(url: str, **headers) -> httpx.Response:
     with httpx.Client(trust_env=False) as client:
         return client.get(url, headers=headers)
 
 
 def test_a_running_server_shows_the_built_in_skills_and_stops_when_asked(start):
-    announced, process = start("--port", "0")
+    announced, process = start("--port", "0", command=python_m)
     url = announced["url"]
     assert url.startswith("http://127.0.0.1:")
     assert get(f"{url}/healthz").json()["data"]["status"] == "ok"
@@ -69,13 +74,7 @@ def test_a_running_server_shows_the_built_in_skills_and_stops_when_asked(start):
 def test_a_port_in_use_is_an_error_that_names_the_fix(start, environment):
     announced, _ = start("--port", "0")
     port = announced["url"].rpartition(":")[2]
-    done = subprocess.run(
-        [sys.executable, "-m", "skillyard", "serve", "--port", port],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    done = run(["serve", "--port", port], text=True, env=environment)
     assert done.returncode == 5
     assert f"--port {int(port) + 1}" in done.stderr
 
@@ -84,8 +83,7 @@ def test_a_running_server_notices_what_is_switched_off_later(start, environment,
     announced, _ = start("--port", "0")
     skill = f"{announced['url']}/api/v1/library/skills/skill-creator"
     assert get(skill).status_code == 200
-    words = [sys.executable, "-m", "skillyard", "skill", "disable", "skill-creator"]
-    subprocess.run(words, env=environment, cwd=tmp_path, check=True, capture_output=True)
+    run(["skill", "disable", "skill-creator"], env=environment, cwd=tmp_path, check=True)
     answer = get(skill)
     assert answer.status_code == 404
     assert "switched off" in answer.json()["error"]["message"]
@@ -154,11 +152,9 @@ def test_a_run_that_a_stopping_server_cannot_wait_for_is_answered_and_recorded(s
 
 
 def run_serve(environment, tmp_path, *words, **variables):
-    return subprocess.run(
-        [sys.executable, "-m", "skillyard", "serve", "--port", "0", "--json", *words],
-        capture_output=True,
+    return run(
+        ["serve", "--port", "0", "--json", *words],
         text=True,
-        check=False,
         env={**environment, **variables},
         cwd=tmp_path,
         timeout=60,

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import threading
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from tests.commands import run
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
@@ -106,11 +106,9 @@ def environment(tmp_path):
 
 
 def add(environment, folder, *words):
-    return subprocess.run(
-        [sys.executable, "-m", "skillyard", "add", *words, "--json"],
-        capture_output=True,
+    return run(
+        ["add", *words, "--json"],
         text=True,
-        check=False,
         env=environment,
         cwd=folder,
     )

@@ -3,9 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
+from tests.commands import Command
 
 from skillyard import Skillyard
 from skillyard.cli.main import main
@@ -46,8 +46,8 @@ def told(capsys, *words, code=0):
 
 
 def test_a_server_learns_behind_the_request(home, monkeypatch, capsys):
-    command = [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0"]
-    server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    command = ["serve", "--json", "--port", "0"]
+    server = Command(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
         url = json.loads(server.stdout.readline())["url"]
         monkeypatch.setenv("SKILLYARD_SERVER", url)

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from mcp.client.client import Client
 from mcp.client.subscriptions import ResourcesListChanged
+from tests.commands import Command
 from tests.mcp_peers import conformance_suite, old_client
 
 PATIENCE = 30
@@ -43,8 +43,8 @@ def add(root, name, description="Does it."):
 def serving(folder):
     add(folder / "skills", "pdf", "Reads PDF files.")
     settings = {"HOME": folder, "SKILLYARD_HOME": folder / "data", "SKILLYARD_CONFIG_DIR": folder / "config"}
-    with subprocess.Popen(
-        [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0", "--root", str(folder / "skills")],
+    with Command(
+        ["serve", "--json", "--port", "0", "--root", str(folder / "skills")],
         stdout=subprocess.PIPE,
         env={**os.environ, **{name: str(path) for name, path in settings.items()}},
         cwd=folder,

@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 import sys
 import tomllib
 
 import pytest
 from mcp import Client, StdioServerParameters
+from tests import commands
 
 pytestmark = pytest.mark.anyio
 
@@ -32,11 +32,10 @@ def machine(tmp_path, new_home):
 
 def run(machine, *words):
     folder, environment = machine
-    done = subprocess.run(
-        [sys.executable, "-m", "skillyard", *words, "--json"],
+    done = commands.run(
+        [*words, "--json"],
         env=environment,
         cwd=folder / "project",
-        capture_output=True,
         check=True,
     )
     return json.loads(done.stdout)

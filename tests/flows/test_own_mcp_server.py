@@ -3,9 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
+from tests.commands import Command
 
 from skillyard.errors import SandboxDiedError, UnavailableError
 from skillyard.learning.skills.creator import SkillCreator
@@ -30,8 +30,8 @@ def mcp(tmp_path_factory, new_home):
     home = tmp_path_factory.mktemp("served")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
     places = {"SKILLYARD_HOME": str(new_home(home / "data")), "SKILLYARD_CONFIG_DIR": str(home / "config")}
-    with subprocess.Popen(
-        [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0"],
+    with Command(
+        ["serve", "--json", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**kept, **places, "HOME": str(home)},

@@ -3,9 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
+from tests.commands import Command
 
 from skillyard.cli.main import main
 
@@ -23,8 +23,8 @@ def server(tmp_path, new_home):
         "SKILLYARD_AUTH": "token",
         "SKILLYARD_ADMIN_TOKEN": ADMIN,
     }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0"],
+    process = Command(
+        ["serve", "--json", "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment,

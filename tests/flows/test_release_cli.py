@@ -3,9 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
+from tests.commands import Command
 
 from skillyard import Skillyard
 from skillyard.errors import UnavailableError
@@ -25,8 +25,8 @@ class Yard:
         self.started = []
 
     def start(self, *words):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillyard", *words],
+        process = Command(
+            words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

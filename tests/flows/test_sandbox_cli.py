@@ -4,9 +4,9 @@ import json
 import os
 import signal
 import subprocess
-import sys
 
 import pytest
+from tests.commands import Command
 
 from skillyard import Skillyard
 
@@ -28,8 +28,8 @@ class Yard:
         self.started = []
 
     def start(self, *words):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillyard", *words],
+        process = Command(
+            words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

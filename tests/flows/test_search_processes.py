@@ -4,11 +4,11 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import ExitStack, contextmanager
 
 import httpx
+from tests.commands import Command
 
 SECOND = 1.0
 PATIENCE = 20.0
@@ -48,10 +48,8 @@ def serving(home, database_url=None):
     environment |= {"HOME": str(home), "SKILLYARD_HOME": str(home / "data"), "SKILLYARD_CONFIG_DIR": str(home)}
     if database_url:
         environment["SKILLYARD_DATABASE_URL"] = database_url
-    command = [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=home
-    ) as process:
+    command = ["serve", "--json", "--port", "0"]
+    with Command(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, cwd=home) as process:
         try:
             url = json.loads(process.stdout.readline())["url"]
             with httpx.Client(base_url=f"{url}/api/v1", trust_env=False, timeout=30) as client:

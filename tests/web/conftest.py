@@ -4,13 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, sync_playwright
+from tests.commands import Command
 
 from skillyard import Skillyard
 
@@ -44,8 +44,8 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
         home = tmp_path_factory.mktemp("home")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
         environment = {**kept, "HOME": str(home), "SKILLYARD_HOME": str(home / "yard"), **settings}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "skillyard", "serve", "--json", "--port", "0"],
+        process = Command(
+            ["serve", "--json", "--port", "0"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
