@@ -39,6 +39,15 @@ BUCKET = "yard"
 STORES = ["sqlite-disk", "postgresql-s3", *(["postgresql-disk"] if os.environ.get("SKILLYARD_SOAK") else [])]
 
 
+SLOWEST_FIRST = ("flows", "web", "adversarial", "contract", "unit")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take minutes: one that is begun last leaves all workers but its own without work."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: SLOWEST_FIRST.index(item.path.relative_to(here).parts[0]))
+
+
 def require_package(name: str, requirement: str) -> None:
     """Skip what cannot be had on this machine; where every test must run, fail."""
     if find_spec(name) is None:

@@ -11,6 +11,7 @@ from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.config.load import load_settings
 from skillyard.config.settings import Settings
+from skillyard.imports import uncollected
 from skillyard.server.guard import require_safe_address
 from skillyard.server.logs import configure_logging
 from skillyard.server.opened import Opened, Stoppable
@@ -56,7 +57,8 @@ def serve_yard(
 
         def opening() -> AbstractAsyncContextManager[Stoppable]:
             # Imported when there is an address: the whole yard takes long, and it may not be needed.
-            from skillyard.server.serving import serving  # noqa: PLC0415
+            with uncollected():
+                from skillyard.server.serving import serving  # noqa: PLC0415
 
             return serving(settings, library, ready=ready)
 
