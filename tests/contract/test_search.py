@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 import time
 from contextlib import AsyncExitStack, asynccontextmanager
 
@@ -251,6 +252,30 @@ async def test_whoever_is_left_takes_the_pen(world, yard_settings):
         assert await names(other, world.viewer, "walrus") == []
         await first.search.index.close()
         assert await names(other, world.viewer, "walrus") == ["walrus"]
+
+
+async def test_an_index_is_closed_when_what_is_being_written_is_written(world, yard_settings, monkeypatch):
+    writing, going_on = threading.Event(), threading.Event()
+    usual = engine.put
+
+    def put(*given):
+        writing.set()
+        assert going_on.wait(20)
+        usual(*given)
+
+    async with open_yard(homed(yard_settings, "closing")) as yard:
+        await names(yard, world.viewer, "walrus")
+        monkeypatch.setattr(engine, "put", put)
+        await world.create(world.publisher, "walrus")
+        searching = asyncio.create_task(names(yard, world.viewer, "walrus"))
+        assert await asyncio.to_thread(writing.wait, 20)
+        closing = asyncio.create_task(yard.search.index.close())
+        await asyncio.wait([closing], timeout=0.1)
+        assert not closing.done()
+        going_on.set()
+        await closing
+        await asyncio.wait([searching])
+        assert searching.cancelled()
 
 
 async def test_each_home_has_its_own_index_of_one_database(world, yard_settings):

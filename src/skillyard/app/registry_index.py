@@ -5,8 +5,9 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import UnavailableError
 from skillyard.registry.search_documents import Mark, SearchDocuments
 from skillyard.search.index_folder import BrokenIndexError, IndexFolder, View
@@ -26,6 +27,8 @@ TRUSTED_FOR: Final = 600.0
 _MAX_BEHIND: Final = 200
 """The mark is moved on after so many changes that concern no skill: each process passes over those after it."""
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
@@ -148,7 +151,7 @@ class RegistryIndex:
     async def _write(self, skills: tuple[str, ...], until: Mark) -> None:
         documents = await self._documents.of(skills)
         try:
-            await asyncio.to_thread(self._folder.write, documents, gone=skills, mark=str(until))
+            await _written(self._folder.write, documents, gone=skills, mark=str(until))
         except BrokenIndexError:
             _log.warning("The search index could not be written; it is made anew.", exc_info=True)
             await self._rebuild()
@@ -157,14 +160,19 @@ class RegistryIndex:
         started = time.monotonic()
         # Read first: what changes while the pages are read is met again when the changes are followed from here.
         until = await self._documents.now()
-        build = await asyncio.to_thread(self._folder.build)
+        build = await _written(self._folder.build)
         count = 0
         try:
             async for documents in self._documents.all():
-                await asyncio.to_thread(build.add, documents)
+                await _written(build.add, documents)
                 count += len(documents)
-            await asyncio.to_thread(build.finish, str(until))
+            await _written(build.finish, str(until))
         except BaseException:
             await asyncio.to_thread(build.abandon)
             raise
         _log.info("The search index of %d skills was made in %.1f s.", count, time.monotonic() - started)
+
+
+async def _written(write: Callable[P, T], *args: P.args, **given: P.kwargs) -> T:
+    """Write in a thread, to its end: whoever closes the index meanwhile would take the writer from under it."""
+    return await to_the_end(asyncio.to_thread(write, *args, **given))
