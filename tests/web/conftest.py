@@ -34,9 +34,9 @@ class Served:
         self.client = Skillyard(url)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
-    """Start `skillyard serve` on a home of its own; it is ended with the tests."""
+    """Start `skillyard serve` on a home of its own; it is ended with the file: an idle one takes time of the others."""
     started: list[subprocess.Popen[str]] = []
     clients: list[Skillyard] = []
 
@@ -66,9 +66,9 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
         process.communicate(timeout=20)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def yard(serve) -> Served:
-    """A yard of the person at this machine, which the tests share."""
+    """A yard of the person at this machine, which the tests of a file share."""
     return serve()
 
 

@@ -18,6 +18,8 @@ _SCHEMES = ("http", "https", "file", "data", "about")
 _FIRST_LOOK = 60
 """Milliseconds in which an action has begun to lead elsewhere, if it does."""
 _LOOK = 20
+_OPENING = 3_000
+"""Milliseconds to wait for a page that a link said it opens: it may give a file out instead, and open none."""
 _MOST = 10_000
 """Milliseconds to wait for a page that is slow to come: the next step can wait longer."""
 
@@ -36,8 +38,9 @@ def whole_address(address: str) -> str:
 class Navigation:
     """Sees whether what is done meanwhile leads to another page, and waits until that is there."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, opens_page: bool = False) -> None:
         self._page = page
+        self._opening = opens_page
         self._under_way: Request | None = None
         self._arrived = False
 
@@ -45,21 +48,28 @@ class Navigation:
         self._page.on("request", self._requested)
         self._page.on("requestfailed", self._failed)
         self._page.on("framenavigated", self._navigated)
+        self._page.on("popup", self._opened)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._page.remove_listener("request", self._requested)
         self._page.remove_listener("requestfailed", self._failed)
         self._page.remove_listener("framenavigated", self._navigated)
+        self._page.remove_listener("popup", self._opened)
 
     def settle(self, deadline: Deadline) -> None:
         left = min(_MOST, deadline.milliseconds)
         self._page.wait_for_timeout(min(_FIRST_LOOK, left))
-        while self._under_way is not None and left > 0 and not self._page.is_closed():
+        opening = min(_OPENING, left)
+        while self._is_waiting(opening) and left > 0 and not self._page.is_closed():
             self._page.wait_for_timeout(_LOOK)
             left -= _LOOK
+            opening -= _LOOK
         if self._arrived and not self._page.is_closed():
             self._page.wait_for_load_state("load", timeout=max(1.0, left))
+
+    def _is_waiting(self, opening: float) -> bool:
+        return self._under_way is not None or (self._opening and opening > 0)
 
     def _requested(self, request: Request) -> None:
         if request.is_navigation_request() and request.frame is self._page.main_frame:
@@ -72,6 +82,9 @@ class Navigation:
     def _navigated(self, frame: Frame) -> None:
         if frame is self._page.main_frame:
             self._under_way, self._arrived = None, True
+
+    def _opened(self, _page: Page) -> None:
+        self._opening = False
 
 
 def _is_near(host: str) -> bool:

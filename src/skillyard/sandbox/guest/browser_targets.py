@@ -20,6 +20,10 @@ _FACTS = """element => ({
     autocomplete: element.getAttribute('autocomplete') || '',
     field: element.getAttribute('name') || '',
 })"""
+_OPENS_PAGE = """element => {
+    const link = element.closest('a[href][target], area[href][target]');
+    return link !== null && !['', '_self', '_parent', '_top'].includes(link.target.toLowerCase());
+}"""
 _PASSWORDS = "elements => elements.map(element => element.value)"
 _MAX_NAME = 500
 
@@ -53,6 +57,10 @@ class Target(NamedTuple):
     @property
     def is_password(self) -> bool:
         return self.facts["is_password"] is True
+
+    def opens_page(self, deadline: Deadline) -> bool:
+        """Whether it is a link that says that it opens another page."""
+        return self.locator.evaluate(_OPENS_PAGE, timeout=deadline.milliseconds) is True
 
     @property
     def title(self) -> str:

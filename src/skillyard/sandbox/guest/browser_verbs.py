@@ -136,7 +136,8 @@ class Verbs:
         """Do something to an element, and wait for the page that it leads to."""
         page = self._page
         before = page.url
-        with Navigation(page) as navigation:
+        opens_page = action in _CLICKING and target is not None and target.opens_page(step.deadline)
+        with Navigation(page, opens_page=opens_page) as navigation:
             do()
             if action not in _STAYING:
                 navigation.settle(step.deadline)
@@ -297,6 +298,7 @@ _ACTIONS: dict[str, Callable[[Locator, float, list[str]], Any]] = {
 }
 _STAYING = frozenset(("fill", "hover", "focus", "scrollintoview"))
 """What leads to no other page, so that nothing is waited for."""
+_CLICKING = frozenset(("click", "dblclick"))
 
 
 def _inside(path: str) -> Path:
