@@ -205,8 +205,13 @@ def kill_run(main: int, mark: str, others: Iterable[int]) -> int:
 
 
 def kill_everything() -> int:
-    """Kill all that comes from this guest, once; answers how many processes are still there."""
-    return _kill(process for process in descendants(os.getpid()).values() if not process.zombie)
+    """Kill all that comes from this guest, once; answers how many processes are still there.
+
+    What was started goes before what started it: this guest may itself be killed in the middle, with its host, and what
+    starts programs then ends those that it has started.
+    """
+    everything = list(descendants(os.getpid()).values())  # each after its parent
+    return _kill(process for process in reversed(everything) if not process.zombie)
 
 
 def _kill(processes: Iterable[Process]) -> int:
