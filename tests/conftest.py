@@ -178,9 +178,9 @@ def s3_bucket(s3: str) -> Iterator[str]:
         patch.setenv("AWS_ACCESS_KEY_ID", "test")
         patch.setenv("AWS_SECRET_ACCESS_KEY", "test")
         patch.setenv("NO_PROXY", "127.0.0.1")
-        httpx.put(f"{s3}/{BUCKET}", trust_env=False).raise_for_status()
+        httpx.put(f"{s3}/{BUCKET}", trust_env=False, timeout=60).raise_for_status()
         yield BUCKET
-        httpx.post(f"{s3}/moto-api/reset", trust_env=False).raise_for_status()
+        httpx.post(f"{s3}/moto-api/reset", trust_env=False, timeout=60).raise_for_status()
 
 
 @pytest.fixture(scope="module", params=STORES)

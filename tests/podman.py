@@ -23,7 +23,7 @@ PROGRAMS = (
     *("date", "tar", "gzip", "base64", "sha256sum", "md5sum", "ps", "mount", "umount", "unshare", "setpriv"),
 )
 NO_STDLIB = {"test", "idlelib", "lib2to3", "tkinter", "turtledemo", "ensurepip", "pydoc_data", "dist-packages"}
-START_SECONDS = 20.0
+START_SECONDS = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from skillyard.sandbox.sandboxes import Status
 
 WORKER = Path(__file__).with_name("sandbox_worker.py")
 KILLS = 60 if os.environ.get("SKILLYARD_SOAK") else 5
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 @pytest.fixture(params=["unsafe", "bwrap"])

@@ -12,7 +12,7 @@ from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 
-PATIENCE = 30
+PATIENCE = 60
 
 
 @asynccontextmanager

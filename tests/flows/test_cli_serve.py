@@ -50,7 +50,7 @@ def python_m(words, **given):
 
 
 def get(url: str, **headers) -> httpx.Response:
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=60) as client:
         return client.get(url, headers=headers)
 
 
@@ -65,7 +65,7 @@ def test_a_running_server_shows_the_built_in_skills_and_stops_when_asked(start):
     assert text.text.startswith("---\n")
     assert get(f"{url}/healthz", host="evil.example").status_code == 403
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=10)
+    _, error = process.communicate(timeout=60)
     assert process.returncode == 0
     assert b"Traceback" not in error
     assert url.encode() in error
@@ -100,13 +100,13 @@ def test_a_fresh_registry_is_served_with_something_to_look_at(start):
 def test_an_open_stream_does_not_keep_the_server_from_stopping(start):
     announced, process = start("--port", "0")
     with (
-        httpx.Client(trust_env=False) as client,
+        httpx.Client(trust_env=False, timeout=60) as client,
         client.stream("GET", f"{announced['url']}/api/v1/events?since=0") as answer,
     ):
         lines = answer.iter_lines()
         assert next(lines) == "retry: 2000"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=30) == 0
 
 
 def test_a_run_in_a_sandbox_does_not_keep_the_server_from_stopping(start):
@@ -119,7 +119,7 @@ def test_a_run_in_a_sandbox_does_not_keep_the_server_from_stopping(start):
                 pytest.skip("no sandbox can be started here")
             assert "begun" in next(answer.iter_lines())
             process.send_signal(signal.SIGTERM)
-            _, error = process.communicate(timeout=30)
+            _, error = process.communicate(timeout=60)
     assert b"Traceback" not in error
 
 
@@ -137,7 +137,7 @@ def test_a_run_that_a_stopping_server_cannot_wait_for_is_answered_and_recorded(s
             pass
         process.send_signal(signal.SIGTERM)
         answer = asked.result(30)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert answer.status_code == httpx.codes.SERVICE_UNAVAILABLE
     error = answer.json()["error"]
     if "could not be started" in error["message"]:
@@ -147,7 +147,7 @@ def test_a_run_that_a_stopping_server_cannot_wait_for_is_answered_and_recorded(s
         "The server was told to stop before this was done.",
     )
     announced, process = start("--port", "0")
-    entry = httpx.get(f"{announced['url']}{sandbox}/history/last", trust_env=False).json()
+    entry = httpx.get(f"{announced['url']}{sandbox}/history/last", trust_env=False, timeout=60).json()
     assert (entry["ending"], entry["code"]) == ("cancelled", "touch begun; sleep 200")
 
 
@@ -184,7 +184,7 @@ def test_a_server_for_others_asks_for_the_token_of_the_settings(start, environme
     assert get(url).status_code == 401
     assert get(url, authorization=f"Bearer {secret}").json()["data"]["operator"] is True
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=10)
+    _, error = process.communicate(timeout=60)
     assert secret.encode() not in error
     assert b'"status": 401' in error
 
@@ -196,6 +196,6 @@ def test_callers_are_told_apart_by_what_a_trusted_proxy_says(start, environment,
     )
     environment.update(SKILLYARD_TRUSTED_PROXIES=trusted)
     url = f"{start('--port', '0')[0]['url']}/api/v1/me"
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=60) as client:
         answers = [client.get(url, headers={"x-forwarded-for": f"192.0.2.{number}"}) for number in range(30)]
     assert {answer.status_code for answer in answers} == statuses

@@ -318,7 +318,7 @@ async def test_a_new_version_reaches_a_sandbox_that_runs(open_scene):
         follower = scene.injection.follow(scene.rooms.running, scene.yard.database, lambda _: asyncio.sleep(0))
         following = asyncio.create_task(follower)
         await scene.publish(skill("pdf", body="New.\n"), "2.0.0")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while b"New." not in await scene.read(sandbox, "skills/pdf/SKILL.md"):
                 assert not following.done()
         following.cancel()

@@ -149,7 +149,7 @@ def test_a_private_skill_cannot_be_added_without_a_token(yard_server, environmen
     done = add(environment, tmp_path, url, "--skill", "secret")
     assert done.returncode != 0
     assert "secret" not in installed(tmp_path)
-    with httpx.Client(trust_env=False, base_url=f"{url}/.well-known/agent-skills/") as client:
+    with httpx.Client(trust_env=False, timeout=60, base_url=f"{url}/.well-known/agent-skills/") as client:
         mine = client.get("index.json", headers={"authorization": f"Bearer {token}"}).json()
         entry = next(entry for entry in mine["skills"] if entry["name"] == "secret")
         assert client.get(entry["url"]).status_code == 404
@@ -185,7 +185,7 @@ def test_a_token_shows_git_more(yard_server, environment, tmp_path):
 @needs_git
 def test_each_plugin_has_a_repository_of_its_own(yard_server, environment, tmp_path):
     url, _ = yard_server
-    with httpx.Client(trust_env=False) as client:
+    with httpx.Client(trust_env=False, timeout=60) as client:
         listed = client.get(f"{url}/.claude-plugin/marketplace.json").json()
     (source,) = [plugin["source"] for plugin in listed["plugins"]]
     assert source == {"source": "url", "url": f"{url}/marketplace/ana.git"}

@@ -15,7 +15,7 @@ from mcp.client.subscriptions import ResourcesListChanged
 from tests.commands import Command
 from tests.mcp_peers import conformance_suite, old_client
 
-PATIENCE = 30
+PATIENCE = 60
 OLD_SCRIPT = Path(__file__).with_name("mcp_old_client.py")
 OF_TODAY = "2026-07-28"
 OF_BEFORE = "2025-11-25"

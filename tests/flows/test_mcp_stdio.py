@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.subscriptions import ToolsListChanged
 from tests.mcp_peers import old_client
 
-PATIENCE = 30
+PATIENCE = 60
 COMMAND = [sys.executable, "-m", "skillyard", "mcp", "serve"]
 OLD_SCRIPT = Path(__file__).with_name("mcp_old_client.py")
 

@@ -195,7 +195,7 @@ async def test_a_fresh_sandbox_is_gone_afterwards_also_when_nobody_waits_any_mor
         begun.clear()
         task = asyncio.create_task(yard.replay(code({"cmd": "sleep 20"}), sandbox_id=None))
         await begun.wait()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not any(held.users for held in yard.rooms.running.all):  # noqa: ASYNC110 -- nothing tells of it
                 await asyncio.sleep(0)
         task.cancel()

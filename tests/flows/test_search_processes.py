@@ -11,7 +11,7 @@ import httpx
 from tests.commands import Command
 
 SECOND = 1.0
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class Server:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, expect, sync_playwright
 from tests.commands import Command
 
 from skillyard import Skillyard
@@ -19,6 +19,9 @@ WIDTHS = {"desktop": 1280, "phone": 390}
 SCREENS = [("light", "desktop"), ("dark", "phone")]
 if os.environ.get("SKILLYARD_SOAK"):
     SCREENS += [("light", "phone"), ("dark", "desktop")]
+PATIENCE_MS = 60_000
+"""For what comes within a second where nothing else is under way."""
+expect.set_options(timeout=PATIENCE_MS)
 RULES = {
     "runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     "resultTypes": ["violations"],
@@ -63,7 +66,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
         client.close()
     for process in started:
         process.terminate()
-        process.communicate(timeout=20)
+        process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +149,7 @@ def visit(browser: Browser) -> Iterator:
             reduced_motion="reduce",
             **more,
         )
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         return Visitor(context, url)
 

@@ -66,7 +66,7 @@ def test_what_changes_elsewhere_shows_by_itself(yard, visit, tmp_path):
 
 
 def test_every_page_has_a_twin_for_programs_and_a_first_page_for_each(yard):
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         for path in ("/home.json", "/skills.json", "/skills.json?q=python", "/reviews.json"):
             answer = client.get(path)
             assert answer.headers["content-type"] == "application/json"
@@ -77,7 +77,7 @@ def test_every_page_has_a_twin_for_programs_and_a_first_page_for_each(yard):
 
 
 def test_a_form_that_is_not_ours_is_refused(yard):
-    with httpx.Client(base_url=yard.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60, headers={"Accept": "text/html"}) as client:
         answer = client.post("/settings/appearance", data={"theme": "dark"})
         assert answer.status_code == 403
         assert "not one that the page gave" in answer.text
@@ -88,12 +88,12 @@ def test_a_form_that_is_not_ours_is_refused(yard):
         assert client.post("/settings/appearance", data={**sent, "form_token": token[::-1]}).status_code == 403
         away = client.post("/settings/appearance", data={**sent, "next": "//evil.example/"})
         assert away.headers["location"].startswith("/?")
-        with httpx.Client(base_url=yard.url, trust_env=False) as stranger:
+        with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as stranger:
             assert stranger.post("/settings/appearance", data=sent).status_code == 403
 
 
 def test_nothing_may_be_loaded_from_elsewhere(yard):
-    with httpx.Client(base_url=yard.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60, headers={"Accept": "text/html"}) as client:
         policy = client.get("/").headers["content-security-policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
@@ -101,7 +101,7 @@ def test_nothing_may_be_loaded_from_elsewhere(yard):
 
 
 def test_a_page_weighs_little(yard):
-    with httpx.Client(base_url=yard.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60, headers={"Accept": "text/html"}) as client:
         page = client.get("/")
         weight = int(page.headers["content-length"])
         for name in re.findall(r'(?:src|href)="(/static/[^"]+)"', page.text):

@@ -68,7 +68,7 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
     expect(page.get_by_role("table")).to_contain_text("leads nowhere")
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="Show all").click()
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         told = client.get("/graph.json?q=of-it").json()["data"]
         waiting = {each["kind"]: each for each in client.get("/home.json").json()["data"]["attention"]}
         assert waiting["broken"]["count"] >= 1

@@ -71,7 +71,7 @@ def school(serve):
 
 @pytest.fixture
 def api(yard):
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         yield client
 
 
@@ -96,7 +96,7 @@ def test_feedback_is_proposed_approved_a_new_version_and_undone(school, visit, t
     page.get_by_label("Whose work").fill("support")
     page.get_by_role("button", name="Send").click()
     expect(told(page)).to_contain_text("Thank you")
-    expect(page.locator("#standing")).to_contain_text("proposed", timeout=40_000)  # by itself
+    expect(page.locator("#standing")).to_contain_text("proposed")  # by itself
     visitor.is_content()
     expect(page.locator(".diff .added")).to_have_text(re.compile("3. Thank."))
     expect(page.get_by_text("A step more.")).to_be_visible()
@@ -151,9 +151,9 @@ def test_the_inbox_follows_and_says_when_nothing_is_new(yard, visit, api):
     page = visit(yard.url).go("/learning")
     expect(page.locator("#inbox")).not_to_contain_text("Mind the gap")
     api.post("/api/v1/feedback", json={"content": "Mind the gap."})
-    expect(page.locator("#inbox")).to_contain_text("Mind the gap", timeout=20_000)
+    expect(page.locator("#inbox")).to_contain_text("Mind the gap")
     again = page.locator("#inbox").get_attribute("hx-get")
-    expect(page.locator("#inbox li").first).to_contain_text("waits for a model", timeout=20_000)
+    expect(page.locator("#inbox li").first).to_contain_text("waits for a model")
     again = page.locator("#inbox").get_attribute("hx-get")
     assert api.get(again).status_code == 204
     assert api.get("/learning").status_code == 200
@@ -324,7 +324,7 @@ def test_a_form_that_cannot_be_taken_says_why_and_keeps_what_was_entered(api, pa
 
 def test_another_tenant_never_shows(serve):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=ADMIN)
-    with httpx.Client(base_url=served.url, trust_env=False) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
         operator = {"Authorization": f"Bearer {ADMIN}"}
         people = {}
         for tenant in ("north", "south"):

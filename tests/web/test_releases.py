@@ -103,7 +103,7 @@ def test_a_candidate_becomes_canary_and_stable_and_is_rolled_back(yard, visit, l
     page.get_by_role("link", name="Evaluate").click()
     page.get_by_label("name", exact=False).first.fill("Ada")
     page.get_by_role("button", name="Replay").click()
-    expect(page.locator("#evaluation")).to_contain_text("passed, as good as before", timeout=60_000)
+    expect(page.locator("#evaluation")).to_contain_text("passed, as good as before")
     expect(page.get_by_text("Replay 5")).to_be_visible()
     visitor.is_content()
 
@@ -209,7 +209,7 @@ def test_what_was_done_again_and_again_is_found_from_the_board(yard, visit, lear
         yard.client.sandboxes.shell(sandbox, f"wc -c {name}/letter.txt")
     page = visit(yard.url).go("/releases")
     page.get_by_role("button", name="Look for new ones").click()
-    expect(page.locator("#mining")).to_contain_text("runs were looked at", timeout=60_000)
+    expect(page.locator("#mining")).to_contain_text("runs were looked at")
     page.locator("#mining li a").first.click()
     expect(page.locator("#standing")).to_contain_text("found in runs")
 
@@ -234,7 +234,7 @@ def test_whatever_candidates_hold_nothing_of_it_runs(yard, visit, learner):
 
 
 def test_pages_of_releases_have_twins(yard, seen):
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         told = client.get(f"/releases/{seen.stable}.json").json()["data"]
         assert told["health"]["samples"] == 3
         assert [each["runs"] for each in told["course"]["moments"]] == [1, 2, 3]
@@ -249,7 +249,7 @@ def test_pages_of_releases_have_twins(yard, seen):
 def test_what_another_person_learned_never_shows(serve):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="sky_test_admin_0123456789abcdef")
     admin = {"Authorization": "Bearer sky_test_admin_0123456789abcdef", "Accept": "text/html"}
-    with httpx.Client(base_url=served.url, trust_env=False) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
         people = {}
         for name in ("ana", "bob"):
             assert client.post("/api/v1/people", json={"name": name}, headers=admin).status_code == 201

@@ -29,7 +29,7 @@ def used(yard):
 
 @pytest.fixture(scope="module")
 def picture(yard, used):
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         sent = client.post(f"/v1/sandboxes/{used}/filesystem/upload", data={"path": "p.png"}, files={"file": PNG})
         assert sent.status_code == 200
 
@@ -129,7 +129,7 @@ def test_what_cannot_be_done_says_why_and_keeps_what_was_entered(yard, visit, us
 
 
 def test_pages_have_twins(yard, used):
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         for below in ("", "/executions", "/files", "/delete"):
             assert client.get(f"/sandboxes/{used}{below}.json").json()["data"]["sandbox"]["id"] == used
         listed = client.get("/sandboxes.json").json()["data"]
@@ -140,7 +140,7 @@ def test_pages_have_twins(yard, used):
 def test_another_persons_sandbox_never_shows(serve):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=ADMIN)
     admin = {"Authorization": f"Bearer {ADMIN}"}
-    with httpx.Client(base_url=served.url, trust_env=False) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
         people = {}
         for name, scope in (("ana", "write"), ("bob", "write"), ("eve", "read")):
             assert client.post("/api/v1/people", json={"name": name}, headers=admin).status_code == 201

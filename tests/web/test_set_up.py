@@ -57,14 +57,16 @@ def test_the_guide_is_right_on_a_phone_in_the_dark(new_yard, visit):
 
 
 def test_another_page_cannot_change_the_machine(new_yard):
-    answer = httpx.post(f"{new_yard.url}/set-up/agents", data={"connect": "codex"}, headers={"Origin": new_yard.url})
+    answer = httpx.post(
+        f"{new_yard.url}/set-up/agents", data={"connect": "codex"}, headers={"Origin": new_yard.url}, timeout=60
+    )
     assert answer.status_code == 403
     assert "mcp_servers" not in (new_yard.home / ".codex/config.toml").read_text()
 
 
 def test_a_yard_for_others_changes_nothing_on_its_machine(serve):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="a" * 32)
-    answer = httpx.get(f"{served.url}/set-up.json", headers={"Authorization": f"Bearer {'a' * 32}"})
+    answer = httpx.get(f"{served.url}/set-up.json", headers={"Authorization": f"Bearer {'a' * 32}"}, timeout=60)
     assert answer.status_code in {403, 404}
     assert json.loads(answer.text)["error"]["message"]
 

@@ -29,7 +29,9 @@ def test_a_token_is_shown_once_works_and_is_revoked(yard, visit):
     page.get_by_role("button", name="Make the token").click()
     secret = page.get_by_role("status").locator("code").inner_text()
     assert secret.startswith("sky_")
-    with httpx.Client(base_url=yard.url, trust_env=False, headers={"Authorization": f"Bearer {secret}"}) as client:
+    with httpx.Client(
+        base_url=yard.url, trust_env=False, timeout=60, headers={"Authorization": f"Bearer {secret}"}
+    ) as client:
         assert client.get("/api/v1/me").json()["data"]["scope"] == "read"
         page.goto(f"{yard.url}/settings")
         assert secret not in page.content()
@@ -63,7 +65,9 @@ def test_a_team_is_made(yard, visit):
 
 def test_people_sign_in_with_a_token_and_see_only_what_is_theirs(serve, visit):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=ADMIN)
-    with httpx.Client(base_url=served.url, trust_env=False, headers={"Authorization": f"Bearer {ADMIN}"}) as client:
+    with httpx.Client(
+        base_url=served.url, trust_env=False, timeout=60, headers={"Authorization": f"Bearer {ADMIN}"}
+    ) as client:
         client.post("/api/v1/people", json={"name": "ana"}).raise_for_status()
         made = client.post("/api/v1/tokens", json={"label": "browser", "person": "ana", "scope": "write"}).json()
     visitor = visit(served.url)

@@ -15,7 +15,7 @@ def door(serve):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN=ADMIN)
     admin = {"Authorization": f"Bearer {ADMIN}"}
     served.tokens = {}
-    with httpx.Client(base_url=served.url, trust_env=False, headers=admin) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60, headers=admin) as client:
         for name in ("ana", "bob"):
             assert client.post("/api/v1/people", json={"name": name}).status_code == 201
             asked = {"label": name, "person": name, "scope": "write"}
@@ -55,7 +55,7 @@ def test_the_door_is_without_faults_in_every_theme_width_and_language(door, visi
 
 def test_who_is_signed_in_already_is_told_so_and_two_people_do_not_see_each_others_things(door, visit):
     made = {"name": "only-anas", "description": "Private. Use never.", "content": "x"}
-    with httpx.Client(base_url=door.url, trust_env=False) as client:
+    with httpx.Client(base_url=door.url, trust_env=False, timeout=60) as client:
         ana = {"Authorization": f"Bearer {door.tokens['ana']}"}
         assert client.post("/api/v1/skills", json=made, headers=ana).status_code == 201
     for name, sees in (("ana", True), ("bob", False)):
@@ -78,7 +78,7 @@ def test_pages_of_a_skill_offer_only_what_the_reader_may_do(door):
     made = {"name": "for-all", "description": "For everyone. Use it.", "content": "x", "visibility": "public"}
     tokens = {"admin": ADMIN, **door.tokens}
     offered = {"admin": {"edit", "delete", "publish", "visibility"}, "ana": {"edit"}, "bob": set()}
-    with httpx.Client(base_url=door.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+    with httpx.Client(base_url=door.url, trust_env=False, timeout=60, headers={"Accept": "text/html"}) as client:
         admin = {"Authorization": f"Bearer {ADMIN}"}
         assert client.post("/api/v1/namespaces", json={"name": "crew"}, headers=admin).status_code == 201
         member = client.put("/api/v1/namespaces/crew/members/ana", json={"role": "editor"}, headers=admin)

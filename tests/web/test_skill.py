@@ -125,7 +125,7 @@ def test_a_version_is_yanked_with_a_reason_and_shipped_again(yard, visit, publis
 
 def test_pages_of_a_skill_have_twins(yard, publish):
     path = publish("twinned")
-    with httpx.Client(base_url=yard.url, trust_env=False) as client:
+    with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         for below in ("", "/files", "/versions", "/diff", "/history", "/delete"):
             data = client.get(f"{path}{below}.json").json()["data"]
             assert data["skill"]["name"] == "twinned"
@@ -134,7 +134,7 @@ def test_pages_of_a_skill_have_twins(yard, publish):
 def test_another_persons_private_skill_never_shows(serve, tmp_path):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="sky_test_admin_0123456789abcdef")
     admin = {"Authorization": "Bearer sky_test_admin_0123456789abcdef", "Accept": "text/html"}
-    with httpx.Client(base_url=served.url, trust_env=False) as client:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=60) as client:
         tokens = {}
         for name in ("ana", "bob"):
             assert client.post("/api/v1/people", json={"name": name}, headers=admin).status_code == 201
@@ -197,5 +197,5 @@ def test_hostile_metadata_and_links_neither_run_nor_lead_astray_nor_push_the_pag
     visitor.is_content()
     page.get_by_text("Show", exact=True).click()
     visitor.is_content()
-    raw = httpx.get(f"{yard.url}{path}/files/a.svg?raw=1", trust_env=False)
+    raw = httpx.get(f"{yard.url}{path}/files/a.svg?raw=1", trust_env=False, timeout=60)
     assert "sandbox" in raw.headers["content-security-policy"]

@@ -129,7 +129,7 @@ async def test_the_locks_of_a_killed_process_are_free(two, database_url):
     assert not await here.take("a", nothing)
     holder.kill()
     await holder.wait()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not await here.take("a", nothing):  # noqa: ASYNC110 -- nothing tells of it
             await asyncio.sleep(0.02)
 
@@ -147,7 +147,7 @@ async def test_who_loses_the_connection_is_told_that_the_locks_are_gone(new_post
         with psycopg.connect(url, autocommit=True) as other:
             ended = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND database = "
             other.execute(ended + "(SELECT oid FROM pg_database WHERE datname = current_database())")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await lost.wait()
         assert await locks.take("a", nothing)
         await locks.close()

@@ -11,7 +11,7 @@ KIND = "counting"
 
 
 async def until(true):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not true():  # noqa: ASYNC110 -- nothing tells of it
             await asyncio.sleep(0.02)
 
@@ -94,7 +94,7 @@ async def test_a_step_whose_outcome_cannot_be_kept_is_tried_again_later(process,
     async with process(serves=True) as jobs:
         await ledger.queue("one")
         jobs.wake(KIND, "one")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (row := await ledger.row("one")).error is None:  # noqa: ASYNC110 -- nothing tells of it
                 await asyncio.sleep(0.02)
     assert (row.state, row.attempts) == ("queued", 1)

@@ -57,7 +57,7 @@ def containers(by_hand, tmp_path):
 
 
 async def _gone(containers):
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await asyncio.to_thread(containers):
             pass
 

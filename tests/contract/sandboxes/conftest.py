@@ -47,7 +47,7 @@ class Process:
 
     async def used(self):
         """Wait until a run is under way."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not any(held.users for held in self.running.all):  # noqa: ASYNC110 -- nothing tells of it
                 await asyncio.sleep(0)
 

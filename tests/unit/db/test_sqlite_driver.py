@@ -151,7 +151,7 @@ def test_a_write_that_waits_for_another_process_looks_again_at_once(tmp_path: Pa
                     other.execute("ROLLBACK")
 
             monkeypatch.setattr("skillyard.db.sqlite_driver.time.sleep", sleep)
-            async with asyncio.timeout(10), database.write() as transaction:
+            async with asyncio.timeout(60), database.write() as transaction:
                 transaction.take_number()
             monkeypatch.undo()
         number = await database.number()

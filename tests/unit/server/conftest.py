@@ -20,7 +20,7 @@ from skillyard.server.app import Application
 from skillyard.server.opened import Opened
 
 WHY = Why()
-PATIENCE = 10
+PATIENCE = 60
 
 
 @dataclass

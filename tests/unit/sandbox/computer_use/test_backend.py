@@ -108,7 +108,7 @@ async def test_a_server_that_goes_away_ends_its_sandboxes_at_once(tmp_path):
         running = asyncio.create_task(session.run(Command(argv=["sleep", "1000"], timeout=1000)))
         await session.stats()
         process.kill()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             with pytest.raises(SandboxDiedError):
                 await running
         assert not session.alive

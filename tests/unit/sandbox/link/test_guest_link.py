@@ -89,7 +89,7 @@ def run(function, *args, **kwargs):
     """Run it, and fail when it takes long: nothing here waits for anything real."""
 
     async def bounded():
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await function(*args, **kwargs)
 
     asyncio.run(bounded())

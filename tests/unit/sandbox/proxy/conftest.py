@@ -85,7 +85,7 @@ async def say(connect, data):
     """Everything that comes back for some bytes."""
     reader, writer = await connect()
     writer.write(data)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         answer = await reader.read()
     writer.close()
     return answer

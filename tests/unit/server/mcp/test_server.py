@@ -24,7 +24,7 @@ from skillyard.server.mcp.server import SkillServer
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
-PATIENCE = 10
+PATIENCE = 60
 FIVE = {"load_skill", "search_skills", "load_skill_asset", "get_skill_script_path", "list_skill_assets"}
 
 

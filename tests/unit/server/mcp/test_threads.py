@@ -8,7 +8,7 @@ from skillyard.errors import ConflictError
 from skillyard.server.mcp.threads import MOST_ANSWERS, aside
 
 pytestmark = pytest.mark.anyio
-PATIENCE = 10
+PATIENCE = 60
 
 
 @pytest.fixture
