@@ -23,6 +23,16 @@ def test_the_doctor_says_what_is_and_what_to_do(yard, visit):
     visitor.is_content()
 
 
+def test_the_page_of_the_doctor_comes_before_what_it_finds(yard, visit):
+    visitor = visit(yard.url, javascript=False)
+    page = visitor.go("/settings/doctor")
+    expect(page.get_by_role("table")).to_have_count(0)
+    page.get_by_role("link", name="Look over this machine").click()
+    expect(page.get_by_role("table")).to_contain_text("no model is set")
+    found = httpx.get(f"{yard.url}/settings/doctor.json", trust_env=False, timeout=60).json()["data"]["checks"]
+    assert "database" in {check["name"] for check in found}
+
+
 def test_a_token_is_shown_once_works_and_is_revoked(yard, visit):
     page = visit(yard.url).go("/settings")
     page.get_by_label("What it is for").fill("a program")

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Final
 
-from fastapi import Depends, Response
+from fastapi import Depends, Request, Response
 
 from skillyard.app.doctor import examine
 from skillyard.app.environments import active_name, all_environments, summary, use
@@ -11,7 +11,7 @@ from skillyard.app.settings_in_force import settings_in_force
 from skillyard.config.load import load_settings
 from skillyard.server.auth import operator_only
 from skillyard.server.web.forms import Posted
-from skillyard.server.web.page import Page, PageRouter, go_to
+from skillyard.server.web.page import TWIN, Page, PageRouter, go_to
 
 _SYSTEM: Final = "/settings/system"
 
@@ -27,8 +27,10 @@ async def system() -> Page:
 
 
 @router.page("/settings/doctor", dependencies=[_OPERATOR])
-async def doctor() -> Page:
-    """Looks over the machine: some checks really start a sandbox, so it takes seconds."""
+async def doctor(request: Request, look: str = "") -> Page:
+    """Looks over the machine. Some checks really start a sandbox, which takes seconds: the page comes before them."""
+    if not look and not request.url.path.endswith(TWIN):
+        return Page("settings/doctor.html", {"checks": None})
     # Whether a server answers at its usual address says nothing about the one that shows this.
     checks = await asyncio.to_thread(lambda: [check.as_dict() for check in examine() if check.name != "server"])
     return Page("settings/doctor.html", {"checks": checks})
