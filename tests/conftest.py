@@ -1,6 +1,7 @@
 """What all tests share: a deterministic Hypothesis profile, scaled up by `make soak`, and real databases and stores."""
 
 import asyncio
+import gc
 import os
 import shutil
 import sys
@@ -46,6 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the files that take minutes: one that is begun last leaves all workers but its own without work."""
     here = Path(__file__).parent
     items.sort(key=lambda item: SLOWEST_FIRST.index(item.path.relative_to(here).parts[0]))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often, and never among what is imported: it took a tenth of the time of all tests."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 def require_package(name: str, requirement: str) -> None:
