@@ -14,10 +14,10 @@ from skillyard.sandbox.executions import MAX_CODE, ExecType
 
 USE_MARKS: Final = (
     *(b'"session_meta"', b'"instructions"', b'"turn_context"', b'"function_call"', b'"local_shell_call"'),
-    b"<skill>",
+    *(b'"exec_command_end"', b'"CommandExecution"', b'"McpToolCall"', b"<skill>"),
 )
 """A line without any of these tells of no use of a skill, nor of which session it would be."""
-MARKS: Final = (*USE_MARKS, b"_call_output", b'"exec_command_end"')
+MARKS: Final = (*USE_MARKS, b"_call_output")
 """A line without any of these tells nothing that is looked for."""
 _SHELLS: Final = frozenset({"bash", "sh", "zsh", "dash", "fish"})
 _PYTHONS: Final = re.compile(r"python(?:\d(?:\.\d+)?)?")
@@ -62,7 +62,7 @@ class CodexLog:
     def _item(self, item: Mapping[str, Any], session: str, at: datetime) -> Iterator[LogEvent]:
         kind, own_id = text(item.get("type")), text(item.get("call_id")) or text(item.get("id"))
         if kind == "function_call":
-            yield from self._call(own_id, text(item.get("name")), _arguments(item), session, at)
+            yield from self._call(own_id, _tool(item), _arguments(item), session, at)
         elif kind == "local_shell_call":
             action = mapping(item.get("action"))
             given = {"command": action.get("command"), "workdir": action.get("working_directory")}
@@ -70,8 +70,9 @@ class CodexLog:
         elif kind in {"function_call_output", "local_shell_call_output"}:
             yield from self._end(own_id, ended_call(item.get("output")), session, at)
         elif kind == "exec_command_end":
-            self._begun_elsewhere(own_id, item, at)
-            yield from self._end(own_id, ended_command(item), session, at)
+            yield from self._ended_command(own_id, item, session, at)
+        elif kind == "item_completed":
+            yield from self._completed(mapping(item.get("item")), session, at)
         elif kind == "message" and item.get("role") == "user":
             yield from self._given(item, session, at)
 
@@ -108,12 +109,23 @@ class CodexLog:
             folder=begun.folder,
         )
 
-    def _begun_elsewhere(self, own_id: str, event: Mapping[str, Any], at: datetime) -> None:
-        """A command that some code of the agent's began, which is told by its end alone."""
+    def _completed(self, item: Mapping[str, Any], session: str, at: datetime) -> Iterator[LogEvent]:
+        """What newer rollouts tell of a call that is over, also of one that some code of the agent's made."""
+        kind, own_id = text(item.get("type")), text(item.get("id"))
+        if kind == "CommandExecution":
+            yield from self._ended_command(own_id, item, session, at)
+        elif kind == "McpToolCall":
+            tool = f"mcp__{text(item.get('server'))}__{text(item.get('tool'))}"
+            yield from self._call(own_id, tool, mapping(item.get("arguments")), session, at)
+
+    def _ended_command(self, own_id: str, event: Mapping[str, Any], session: str, at: datetime) -> Iterator[LogEvent]:
+        """A command that is over. One that some code of the agent's began is told by its end alone."""
         exec_type, code = _code(event.get("command"))
         if own_id and code.strip() and own_id not in self._open and own_id not in self._ended:
-            folder = text(event.get("cwd")) or self._folder
+            folder = _local_path(text(event.get("cwd"))) or self._folder
             self._open.put(own_id, _Open(exec_type, code[: MAX_CODE + 1], at, folder))
+            yield from uses_in_command(own_id, code, session, at, folder)
+        yield from self._end(own_id, ended_command(event), session, at)
 
     def _given(self, item: Mapping[str, Any], session: str, at: datetime) -> Iterator[LogEvent]:
         """A skill whose text was put into the conversation, since someone named it."""
@@ -123,6 +135,12 @@ class CodexLog:
                 name, path = found[1].strip(), found[2].strip()
                 own_id = f"{session}/{at.isoformat()}/{name}"
                 yield SkillUse(id=own_id, name=name, how=How.CALLED, session=session, at=at, path=path)
+
+
+def _tool(call: Mapping[str, Any]) -> str:
+    """The name of a tool, with that of its server where it has one."""
+    name, namespace = text(call.get("name")), text(call.get("namespace"))
+    return f"{namespace.rstrip('_')}__{name}" if namespace else name
 
 
 def _arguments(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,6 +160,18 @@ def _code(command: object) -> tuple[ExecType, str]:
     if len(words) == 3 and _PYTHONS.fullmatch(_program(words[0])) and words[1] == "-c":  # noqa: PLR2004 -- as above
         return ExecType.PYTHON, words[2]
     return ExecType.SHELL, _joined(words)
+
+
+def _local_path(folder: str) -> str:
+    """A folder, which newer rollouts name by its address."""
+    if not folder.startswith("file://"):
+        return folder
+    from urllib.parse import unquote, urlsplit  # noqa: PLC0415 -- few logs need it
+
+    try:
+        return unquote(urlsplit(folder).path)
+    except ValueError:
+        return ""
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """A log line by line: what is too long or broken is counted and passed over, and never held in memory."""
 
+import io
 import json
 import os
 import stat
@@ -8,8 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
+from zstandard import ZstdDecompressor, ZstdError
+
 MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of a line that is read; pictures make them long."""
+COMPRESSED: Final = ".zst"
+"""What is added to the name of a log that is compressed."""
 _CHUNK: Final = 256 * 1024
 
 
@@ -47,7 +52,7 @@ def log_entries(
                     counts.broken += 1
                 else:
                     yield entry
-    except OSError:
+    except (OSError, ZstdError):
         counts.unreadable += 1
 
 
@@ -57,7 +62,10 @@ def _open(path: Path) -> BinaryIO:
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
         raise OSError(f"{path} is no regular file")
-    return os.fdopen(fd, "rb")
+    stream = os.fdopen(fd, "rb")
+    if path.suffix != COMPRESSED:
+        return stream
+    return io.BufferedReader(ZstdDecompressor().stream_reader(stream, read_across_frames=True), _CHUNK)
 
 
 def _lines(stream: BinaryIO, counts: LineCounts, max_line: int) -> Iterator[bytes]:

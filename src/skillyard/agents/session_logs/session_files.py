@@ -11,7 +11,7 @@ from skillyard.agents.session_logs import claude_log, codex_log
 from skillyard.agents.session_logs.claude_log import ClaudeLog
 from skillyard.agents.session_logs.codex_log import CodexLog
 from skillyard.agents.session_logs.log_events import LogEvent, SkillUse
-from skillyard.agents.session_logs.log_lines import LineCounts, log_entries
+from skillyard.agents.session_logs.log_lines import COMPRESSED, LineCounts, log_entries
 from skillyard.errors import UsageError
 from skillyard.library.agents import expand
 from skillyard.library.roots import Machine
@@ -117,7 +117,10 @@ def log_kinds(agents: Iterable[str]) -> tuple[LogKind, ...]:
 
 
 def log_files(machine: Machine, *, agents: Iterable[str] = (), since: datetime | None = None) -> list[LogFile]:
-    """The logs that changed since then, the oldest first. No link is followed."""
+    """The logs that changed since then, the oldest first. No link is followed.
+
+    Codex compresses logs that are some days old; of one that is there both ways, the other is read.
+    """
     found: dict[Path, LogFile] = {}
     for kind in log_kinds(agents):
         for folder in kind.folders:
@@ -126,7 +129,8 @@ def log_files(machine: Machine, *, agents: Iterable[str] = (), since: datetime |
                 changed_at = datetime.fromtimestamp(stat.st_mtime, UTC)
                 if since is None or changed_at >= since:
                     found[path] = LogFile(kind=kind, path=path, size=stat.st_size, changed_at=changed_at)
-    return sorted(found.values(), key=lambda log: (log.changed_at, log.path))
+    logs = (log for path, log in found.items() if path.suffix != COMPRESSED or path.with_suffix("") not in found)
+    return sorted(logs, key=lambda log: (log.changed_at, log.path))
 
 
 def _regular_files(folder: Path, prefix: str, depth: int = 0) -> Iterator[tuple[Path, os.stat_result]]:
@@ -140,7 +144,9 @@ def _regular_files(folder: Path, prefix: str, depth: int = 0) -> Iterator[tuple[
                 if depth < _DEEPEST:
                     yield from _regular_files(Path(entry.path), prefix, depth + 1)
             elif (
-                entry.name.endswith(".jsonl") and entry.name.startswith(prefix) and entry.is_file(follow_symlinks=False)
+                entry.name.removesuffix(COMPRESSED).endswith(".jsonl")
+                and entry.name.startswith(prefix)
+                and entry.is_file(follow_symlinks=False)
             ):
                 yield Path(entry.path), entry.stat(follow_symlinks=False)
         except OSError:  # gone meanwhile

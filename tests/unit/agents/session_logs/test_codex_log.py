@@ -103,6 +103,55 @@ def test_a_command_is_told_by_its_end_alone_and_once(codex):
     ]
 
 
+def completed(session, **item):
+    return session.add("event_msg", type="item_completed", thread_id="t", turn_id="u", item=item)
+
+
+def test_newer_rollouts_tell_the_commands_of_the_agents_code_as_items(codex):
+    session = codex()
+    wrapped = "const r = await tools.exec_command({cmd: 'make'}); text(r.output);"
+    session.add("response_item", type="custom_tool_call", name="exec", call_id="outer", input=wrapped)
+    command = {"type": "CommandExecution", "command": ["/bin/zsh", "-lc", "make"], "cwd": "file:///work/my%20app"}
+    end = {"status": "failed", "exit_code": 2, "duration": {"secs": 2, "nanos": 500_000_000}}
+    completed(session, **command, **end, id="exec-7f", stdout="", stderr="", aggregated_output="no rule\n")
+    completed(session, **command, id="exec-8f", status="declined")
+    session.add("response_item", type="custom_tool_call_output", call_id="outer", output="Script completed\nOutput:\n")
+    (run,) = runs(session)
+    assert (run.id, run.code, run.folder, run.milliseconds) == ("exec-7f", "make", "/work/my app", 2500)
+    assert told(session) == [("shell", "make", False, 2, "no rule\n")]
+
+
+def test_a_command_that_was_called_and_is_an_item_too_is_told_once(codex):
+    item = {"type": "CommandExecution", "id": "c1", "command": ["bash", "-lc", "ls"], "exit_code": 0, "stdout": "hi\n"}
+    session = codex().call("c1", "exec_command", cmd="ls")
+    assert [run.code for run in runs(completed(session, **item).output("c1", DONE))] == ["ls"]
+    session = codex().call("c1", "exec_command", cmd="ls").output("c1", DONE)
+    assert [run.code for run in runs(completed(session, **item))] == ["ls"]
+
+
+def test_a_command_that_ran_on_is_told_when_it_is_over(codex):
+    running = "Chunk ID: ab\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n"
+    session = codex().call("c1", "exec_command", cmd="pnpm test").output("c1", running)
+    item = {"type": "CommandExecution", "id": "c1", "command": ["bash", "-lc", "pnpm test"], "exit_code": 0}
+    assert [run.success for run in runs(completed(session, **item))] == [True]
+
+
+def test_skills_are_used_by_what_the_agents_code_reads_and_calls(codex):
+    session = codex()
+    read = ["/bin/zsh", "-lc", "cat ~/.codex/skills/pdf/SKILL.md"]
+    completed(session, type="CommandExecution", id="exec-1", command=read, cwd="file:///x", exit_code=0)
+    served = {"server": "skillyard", "tool": "load_skill", "arguments": {"skill_name": "acme/deploy"}}
+    completed(session, type="McpToolCall", id="exec-2", **served)
+    session.call("c3", "skill", skill="tidy")
+    session.entries[-1]["payload"]["namespace"] = "mcp__skillyard__"
+    uses = [(use.name, use.how, use.path) for use in events(session) if isinstance(use, SkillUse)]
+    assert uses == [
+        ("pdf", How.READ, "~/.codex/skills/pdf/SKILL.md"),
+        ("acme/deploy", How.SERVED, ""),
+        ("tidy", How.SERVED, ""),
+    ]
+
+
 def test_local_shell_calls_and_bare_items_of_the_first_rollouts_are_understood(codex):
     session = codex()
     action = {"type": "exec", "command": ["ls"], "working_directory": "/x"}
@@ -146,7 +195,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=20,
 )
-KINDS = ["function_call", "function_call_output", "local_shell_call", "exec_command_end", "message"]
+KINDS = ["function_call", "function_call_output", "local_shell_call", "exec_command_end", "message", "item_completed"]
 ITEM = st.fixed_dictionaries(
     {},
     optional={
@@ -160,6 +209,11 @@ ITEM = st.fixed_dictionaries(
         "duration": JSON,
         "content": JSON,
         "role": st.just("user"),
+        "item": JSON
+        | st.fixed_dictionaries(
+            {"type": st.sampled_from(["CommandExecution", "McpToolCall"]), "id": st.just("a") | JSON},
+            optional={"command": st.just(["sh", "-c", "ls"]) | JSON, "cwd": st.just("file://[") | JSON, "tool": JSON},
+        ),
     },
 )
 

@@ -2,12 +2,15 @@ import os
 from datetime import UTC, datetime
 
 import pytest
+import zstandard
 
 from skillyard.agents.session_logs.log_events import SkillUse
 from skillyard.agents.session_logs.log_lines import LineCounts
 from skillyard.agents.session_logs.session_files import log_files
 from skillyard.errors import UsageError
 from skillyard.library.roots import Machine
+
+DONE = "Exit code: 0\nWall time: 1 seconds\nOutput:\nhi\n"
 
 
 def found(home, **more):
@@ -32,6 +35,26 @@ def test_the_variables_of_the_agents_say_where_their_logs_are(home, claude, tmp_
     home.write(claude())
     home.machine = Machine(home=tmp_path / "nobody", cwd=tmp_path, env={"CLAUDE_CONFIG_DIR": f"{tmp_path}/.claude"})
     assert found(home) == [("claude", "one.jsonl")]
+
+
+def test_a_log_that_was_compressed_is_read_and_one_that_is_there_both_ways_is_read_once(home, codex):
+    path = home.write(codex("old").call("c1", "shell", command=["ls"]).output("c1", DONE), "old")
+    compressed = path.with_name(f"{path.name}.zst")
+    compressed.write_bytes(zstandard.compress(path.read_bytes()))
+    assert [log.path for log in log_files(home.machine)] == [path]
+    path.unlink()
+    (log,) = log_files(home.machine)
+    counts = LineCounts()
+    assert [(event.id, event.session) for event in log.events(counts)] == [("c1", "old")]
+    assert (log.path, counts.passed_over) == (compressed, 0)
+
+
+def test_a_compressed_log_that_is_damaged_is_told_as_unreadable(home):
+    home.put(".codex/sessions/2026/11/15/rollout-1.jsonl.zst", "no frame")
+    (log,) = log_files(home.machine)
+    counts = LineCounts()
+    assert list(log.events(counts)) == []
+    assert counts.unreadable == 1
 
 
 def test_links_are_not_followed(home, tmp_path_factory):
@@ -65,6 +88,8 @@ def test_looking_for_uses_finds_what_reading_everything_finds(home, claude, code
     given = "<skill>\n<name>deploy</name>\n<path>/x/deploy/SKILL.md</path>"
     rollout = codex().add("turn_context", cwd="/moved").call("c1", "shell", command=["cat", "a/pdf/SKILL.md"])
     rollout.output("c1", "x")
+    item = {"type": "CommandExecution", "id": "e1", "command": ["sh", "-c", "cat a/tidy/SKILL.md"], "exit_code": 0}
+    rollout.add("event_msg", type="item_completed", item=item)
     home.write(rollout.add("response_item", type="message", role="user", content=[{"text": given}]))
     for log in log_files(home.machine):
         everything = [event for event in log.events(LineCounts()) if isinstance(event, SkillUse)]
