@@ -25,7 +25,7 @@ _NOT_RUN: Final = (
     "[Request interrupted by user for tool use]",
     "This command requires approval",
 )
-_COMMAND: Final = re.compile(r"<command-name>/?([^<\s]{1,200})</command-name>")
+_COMMAND: Final = re.compile(r"<command-name>(/?)([^<\s]{1,200})</command-name>")
 _HEAD: Final = 4096
 """Characters in which something telling stands."""
 _BASE: Final = re.compile(r"\s*Base directory for this skill: ([^\n]{1,4096})")
@@ -48,7 +48,7 @@ class ClaudeLog:
         self._asked = OpenCalls[SkillUse]()
         """Skills that were called, by the id of the call."""
         self._called = OpenCalls[SkillUse]()
-        """The last use of each skill that was called, by the last part of its name."""
+        """The last use of each skill that was called or typed, by the last part of its name."""
 
     def take(self, entry: Mapping[str, Any]) -> Iterator[LogEvent]:
         """What one entry tells."""
@@ -56,22 +56,25 @@ class ClaudeLog:
         if at is None or not session:
             return
         content = mapping(entry.get("message")).get("content")
+        own_id = text(entry.get("uuid"))
         if isinstance(content, str):
             if entry.get("type") == "user":
-                yield from self._typed(content, entry, session, at)
+                yield from self._typed(content, own_id, session, at)
             return
         blocks = list(each(content))
         # Beside several results, nothing says whose streams these are.
         result = mapping(entry.get("toolUseResult") if _count(blocks, "tool_result") == 1 else None)
-        for block in blocks:
+        denied = bool(entry.get("toolDenialKind"))
+        for number, block in enumerate(blocks):
             kind = block.get("type")
             if kind == "tool_use":
                 yield from self._call(block, entry, session, at)
             elif kind == "tool_result":
-                yield from self._end(block, result, session, at)
+                yield from self._end(block, result, session, at, denied=denied)
             elif kind == "text" and entry.get("type") == "user":
                 words = text(block.get("text"))
-                yield from self._typed(words, entry, session, at)
+                # Of the skills that a subagent begins with, one entry tells in several blocks.
+                yield from self._typed(words, f"{own_id}/{number}" if own_id and number else own_id, session, at)
                 yield from self._placed(words)
 
     def _call(
@@ -103,7 +106,7 @@ class ClaudeLog:
             self._open.put(own_id, _Open(command[: MAX_CODE + 1], description, at, folder))
 
     def _end(
-        self, block: Mapping[str, Any], result: Mapping[str, Any], session: str, at: datetime
+        self, block: Mapping[str, Any], result: Mapping[str, Any], session: str, at: datetime, *, denied: bool
     ) -> Iterator[LogEvent]:
         own_id, words = text(block.get("tool_use_id")), said(block.get("content"))
         failed = block.get("is_error") is True
@@ -113,7 +116,7 @@ class ClaudeLog:
         begun = self._open.pop(own_id)
         if begun is None:
             return
-        if result.get("backgroundTaskId") or (failed and words.lstrip().startswith(_NOT_RUN)):
+        if denied or result.get("backgroundTaskId") or (failed and words.lstrip().startswith(_NOT_RUN)):
             return
         interrupted = result.get("interrupted") is True
         exit_code = None if interrupted else 0
@@ -138,17 +141,22 @@ class ClaudeLog:
             interrupted=interrupted,
         )
 
-    def _typed(self, words: str, entry: Mapping[str, Any], session: str, at: datetime) -> Iterator[LogEvent]:
+    def _typed(self, words: str, own_id: str, session: str, at: datetime) -> Iterator[LogEvent]:
         """A command that a person typed; whether it is a skill, what is on disk says."""
-        if "<command-name>" not in words:
+        if "<command-name>" not in words or not own_id:
             return
         found = _COMMAND.search(words[:_HEAD])
-        own_id = text(entry.get("uuid"))
-        if found and own_id:
-            yield SkillUse(id=own_id, name=found[1], how=How.TYPED, session=session, at=at)
+        if found is None:
+            return
+        slash, name = found[1], found[2]
+        if not slash and _last(name) in self._called:
+            return  # older logs announce in this way, too, what the agent has just called
+        use = SkillUse(id=own_id, name=name, how=How.TYPED, session=session, at=at)
+        self._called.put(_last(name), use)
+        yield use
 
     def _placed(self, words: str) -> Iterator[LogEvent]:
-        """Where the skill is that was called before."""
+        """Where the skill is that was called or typed before."""
         found = _BASE.match(words)
         if found is None:
             return

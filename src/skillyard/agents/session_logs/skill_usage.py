@@ -89,7 +89,7 @@ class SkillTally:
                 self._forget(place, key)
             return
         if place is not None:
-            if not use.path or self._used[place].location:
+            if not use.path or self._path(use.path) == self._path(self._used[place].location):
                 return
             self._forget(place, key)
         elif len(self._places) >= MAX_USES:
@@ -116,7 +116,7 @@ class SkillTally:
         entry = self._by_path.get(path)
         if entry is None and not path:
             entry = self._by_name.get(name)
-        if entry is None and use.how is How.TYPED:
+        if entry is None and use.how is How.TYPED and not path:
             return None  # some command of the agent's own
         location = entry.location if entry else path if path and Path(path).is_file() else ""
         if entry is None and not location and (near := self._by_name.get(name)) is not None:

@@ -81,6 +81,7 @@ def test_of_several_results_in_one_entry_each_has_its_own_text(claude):
         ("Permission to use Bash with command rm has been denied.", {"is_error": True}),
         ("<tool_use_error>InputValidationError</tool_use_error>", {"is_error": True}),
         ("Command running in background with ID: b2.", {"toolUseResult": {"backgroundTaskId": "b2"}}),
+        ("Some other words of a newer version.", {"is_error": True, "toolDenialKind": "permission-rule"}),
     ],
 )
 def test_what_was_not_run_to_its_end_is_not_told(claude, content, more):
@@ -107,6 +108,39 @@ def test_a_skill_that_was_called_is_told_again_with_its_place(claude):
     first, second = (event for event in events(session) if isinstance(event, SkillUse))
     assert (first.name, first.how, first.path) == ("docs:pdf", How.CALLED, "")
     assert (second.id, second.at, second.path) == (first.id, first.at, "/p/skills/pdf/SKILL.md")
+
+
+def test_a_skill_that_was_called_and_is_announced_as_in_older_logs_is_used_once(claude):
+    session = claude().call("toolu_1", "Skill", command="pdf").result("toolu_1", "Launching skill: pdf")
+    announced = '<command-message>The "pdf" skill is loading</command-message>\n<command-name>pdf</command-name>'
+    session.add("user", announced)
+    session.add("user", [{"type": "text", "text": "Base directory for this skill: /p/pdf\n\n# PDF"}], isMeta=True)
+    session.add("user", "<command-message>pdf</command-message>\n<command-name>/pdf</command-name>")
+    assert [(use.id, use.how) for use in events(session)] == [
+        ("toolu_1", How.CALLED),
+        ("toolu_1", How.CALLED),
+        ("aaaa-1-4", How.TYPED),
+    ]
+
+
+def test_a_skill_that_was_typed_is_told_again_with_its_place(claude):
+    session = claude().add("user", "<command-message>pdf</command-message>\n<command-name>/docs:pdf</command-name>")
+    session.add("user", [{"type": "text", "text": "Base directory for this skill: /p/pdf\n\n# PDF"}], isMeta=True)
+    first, second = events(session)
+    assert (first.name, first.how, first.path) == ("docs:pdf", How.TYPED, "")
+    assert (second.id, second.how, second.path) == (first.id, How.TYPED, "/p/pdf/SKILL.md")
+
+
+def test_each_skill_that_a_subagent_begins_with_is_told_with_its_place(claude):
+    def begun(name):
+        announced = f"<command-name>{name}</command-name>\n<skill-format>true</skill-format>"
+        placed = f"Base directory for this skill: /p/{name}\n\n# Text"
+        return [{"type": "text", "text": announced}, {"type": "text", "text": placed}]
+
+    session = claude().add("user", [*begun("pdf"), *begun("deploy")], isSidechain=True)
+    told = [use for use in events(session) if use.path]
+    assert [use.path for use in told] == ["/p/pdf/SKILL.md", "/p/deploy/SKILL.md"]
+    assert len({use.id for use in told}) == 2
 
 
 def test_a_skill_that_there_was_none_of_is_taken_back(claude):

@@ -76,6 +76,19 @@ def test_a_skill_elsewhere_of_the_same_name_is_another(home, tally):
     assert "pdf" in [entry.id for entry in tally.never_used()]
 
 
+def test_a_use_counts_for_the_skill_at_its_place_and_not_for_another_of_that_name(home, tally):
+    other = home.skill("pdf", folder="project/.claude/skills")
+    for how, own_id in [(How.CALLED, "1"), (How.TYPED, "2")]:
+        tally.add("claude", use("pdf", own_id, how))
+        tally.add("claude", use("pdf", own_id, how, path=str(other)))
+    tally.add("claude", use("unheard-of", "3", How.TYPED))
+    tally.add("claude", use("unheard-of", "3", How.TYPED, path=str(home.skill("unheard-of", folder="plugin/skills"))))
+    assert [(used.location, len(used.uses)) for used in tally.used()] == [
+        (str(other), 2),
+        (str(home.path / "plugin/skills/unheard-of/SKILL.md"), 1),
+    ]
+
+
 def test_what_is_on_disk_is_told_with_its_digest_version_and_time(home, tally):
     file = home.path / ".claude/skills/pdf/SKILL.md"
     (file.parent / "notes.md").write_text("x")
