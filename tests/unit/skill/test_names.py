@@ -98,6 +98,12 @@ def test_the_nearest_name_is_the_one_that_looks_most_alike():
     assert nearest_name("anything", []) == ""
 
 
+@pytest.mark.parametrize(("wanted", "name"), [("skil-03000", "skill-03000"), ("03001", "skill-03001")])
+def test_of_very_many_names_the_nearest_is_found_wherever_it_stands(wanted, name):
+    names = [f"skill-{number:05}" for number in range(6_000)]
+    assert nearest_name(wanted, names) == name
+
+
 def test_the_nearest_of_very_many_very_long_names_is_found_quickly():
     names = ["a" * 180 + f"{number:05d}" for number in range(10_000)]
     started = time.process_time()
