@@ -90,6 +90,7 @@ class LibrarySource:
         self._told: _Told | None = None
         self._states: tuple[Catalog, dict[str, str]] | None = None
         self._lock = threading.Lock()
+        self._first = threading.Lock()
 
     def catalog_text(
         self, query: str = "", *, budget: int = BUDGET, pins: Sequence[str] = (), shape: Shape = Shape.XML
@@ -193,6 +194,13 @@ class LibrarySource:
 
     def _look(self) -> "_Seen":
         """The library as it is now. Threads may share this: each leaves a whole look for the next."""
+        if self._seen is None:
+            # Everything is read for the first look, and nothing of it would be quicker if each of them did so.
+            with self._first:
+                return self._seen or self._look_again()
+        return self._look_again()
+
+    def _look_again(self) -> "_Seen":
         catalog = self._library.catalog()
         seen = self._seen
         if seen is None or (catalog is not seen.catalog and list(catalog.entries) != list(seen.catalog.entries)):

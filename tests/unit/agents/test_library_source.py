@@ -1,5 +1,6 @@
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -178,3 +179,35 @@ def test_skills_that_are_no_files_here_are_read_through_their_library():
     assert source.file(found, "scripts/a.sh") == b"a"
     stamp = source.stamp()
     assert source.stamp() == stamp
+
+
+class Counting:
+    """A library that takes a while, and counts who begins to read it before anybody has read it once."""
+
+    label = "counting"
+
+    def __init__(self):
+        self.begun = 0
+        self.was_read = False
+
+    def catalog(self):
+        if not self.was_read:
+            self.begun += 1
+            sum(range(500_000))
+            self.was_read = True
+        return Catalog(entries=[SkillEntry("pdf", "pdf", "Reads.", "", "counting")])
+
+
+def test_conversations_that_begin_together_read_a_library_once():
+    library = Counting()
+    source = LibrarySource(library)
+    together = threading.Barrier(8)
+
+    def begin():
+        together.wait()
+        assert source.find("pdf")
+
+    with ThreadPoolExecutor(8) as pool:
+        for each in [pool.submit(begin) for _ in range(8)]:
+            each.result()
+    assert library.begun == 1
