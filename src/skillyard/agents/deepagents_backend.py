@@ -32,6 +32,7 @@ from skillyard.agents.deepagents_files import (
     error_code,
     file_info,
     folder_info,
+    listed_file,
     read_result,
     text_of,
 )
@@ -61,7 +62,8 @@ class SkillsBackend(BackendProtocol):
     """One folder for each skill of the source, as it is now: what changes there is seen with the next call.
 
     `only` names the skills that are shown, all of them if it is None. A `SKILL.md` that is read counts as loaded
-    in that `session`, by default the thread of the agent's conversation, by that `agent`.
+    in that `session`, by default the thread of the agent's conversation, by that `agent`. One that is downloaded, as
+    deepagents does to list it, has fields that any list can show.
     """
 
     def __init__(
@@ -166,7 +168,10 @@ class SkillsBackend(BackendProtocol):
 
     def _download(self, path: str, known: Mapping[str, Found] | None) -> FileDownloadResponse:
         try:
-            return FileDownloadResponse(path=path, content=self._data(self._folders.at(path, known), path))
+            place = self._folders.at(path, known)
+            data = self._data(place, path)
+            content = listed_file(data, place.folder) if place.inside == SKILL_FILE else data
+            return FileDownloadResponse(path=path, content=content)
         except SkillyardError as error:
             return FileDownloadResponse(path=path, error=error_code(error))
 

@@ -16,6 +16,10 @@ from deepagents.backends.utils import create_file_data, slice_read_response
 
 from skillyard.agents.tool import told
 from skillyard.errors import InvalidPathError, NotAllowedError, NotFoundError, SkillyardError
+from skillyard.skill.document import parse
+from skillyard.skill.models import PlainScalar, Value
+from skillyard.skill.prompt import one_line, without_tags
+from skillyard.skill.write import render_skill_md
 
 _MEDIA: Final = frozenset(
     {
@@ -26,6 +30,8 @@ _MEDIA: Final = frozenset(
     }
 )
 """What models are given as it is, never as lines of text."""
+_MISREAD: Final = frozenset({"yaml-unquoted", "encoding-bom", "name-missing"})
+"""What keeps deepagents from seeing a skill at all."""
 
 
 class FolderError(SkillyardError):
@@ -38,6 +44,32 @@ def read_result(path: str, data: bytes, offset: int, limit: int) -> ReadResult:
     if text is None:
         return ReadResult(file_data=create_file_data(base64.b64encode(data).decode(), encoding="base64"))
     return slice_read_response(create_file_data(text), offset, limit)
+
+
+def listed_file(data: bytes, folder: str) -> bytes:
+    """A `SKILL.md` for whoever makes a list of it: as it is, unless its fields would be misread or leave their line.
+
+    deepagents writes descriptions into the prompt as they stand, so that one with a line break could forge an entry.
+    """
+    parsed = parse(data, folder=folder)
+    document = parsed.document
+    if document is None:
+        return data
+    tame = {one_line(key): _tame(value) for key, value in document.fields.items()}
+    if tame == document.fields and _MISREAD.isdisjoint(finding.code for finding in parsed.findings):
+        return data
+    return render_skill_md({"name": _tame(document.name), **tame}, document.body).encode()
+
+
+def _tame(value: Value) -> Value:
+    if isinstance(value, PlainScalar):
+        return value
+    if isinstance(value, str):
+        line = without_tags(one_line(value))
+        return value if line == value.strip() else line
+    if isinstance(value, list):
+        return [_tame(each) for each in value]
+    return {one_line(key): _tame(each) for key, each in value.items()}
 
 
 def text_of(data: bytes) -> str | None:
