@@ -24,7 +24,7 @@ from deepagents.backends.protocol import (
 )
 from deepagents.backends.sandbox import BaseSandbox
 
-from skillyard.agents.deepagents_files import error_code, read_result
+from skillyard.agents.deepagents_files import error_code, listed_file, read_result
 from skillyard.agents.langchain_sessions import current_session
 from skillyard.agents.tool import told
 from skillyard.agents.uses import Uses
@@ -207,7 +207,7 @@ class YardSandbox(BaseSandbox):
         inside = inside_workspace(file_path)
         if inside is None:
             return self._scripts.read(file_path, offset, limit)
-        (found,) = self.download_files([file_path])
+        (found,) = self._scripts.download_files([file_path])
         if found.content is None:
             return ReadResult(error=f"{file_path!r} cannot be read: {found.error}")
         if offset <= 0:
@@ -245,7 +245,7 @@ class YardSandbox(BaseSandbox):
         return self._scripts.upload_files(files)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        return self._scripts.download_files(paths)
+        return [_listed(each) for each in self._scripts.download_files(paths)]
 
     def _count_loaded(self, inside: str) -> None:
         """Count a skill of the registry as loaded, if it is the main file of one that is read."""
@@ -298,6 +298,14 @@ def _skill_folder(inside: str) -> str | None:
             return folder
         case _:
             return None
+
+
+def _listed(found: FileDownloadResponse) -> FileDownloadResponse:
+    """A file as it is; the main file of a skill, which deepagents makes a list of, with fields that a list can show."""
+    folder = _skill_folder(inside_workspace(found.path) or "")
+    if folder is None or found.content is None:
+        return found
+    return replace(found, content=listed_file(found.content, folder))
 
 
 def inside_workspace(path: str) -> str | None:
