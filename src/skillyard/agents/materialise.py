@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from skillyard.agents.source import Found, SkillSource
 from skillyard.errors import CapabilityError, ConflictError
 from skillyard.library.disk import read_folder, write_folder
-from skillyard.skill.bundle import Bundle
+from skillyard.skill.bundle import Bundle, left_out_part
 from skillyard.skill.names import slugify
 from skillyard.skill.paths import is_safe_segment
 
@@ -20,7 +20,7 @@ SANDBOX_SKILLS: Final = "/workspace/skills"
 """Where skills are put into a sandbox."""
 KEPT_SECONDS: Final = 30 * 24 * 3600.0
 """What nobody used for so long is taken away."""
-_READ_ONLY: Final = ~0o222
+_WRITABLE: Final = 0o222
 
 
 class Place(Protocol):
@@ -45,13 +45,15 @@ class OnThisMachine:
         """The bundle as a folder that nobody changes; what is there is the bundle or is replaced by it."""
         apart = self._root() / bundle.digest.removeprefix("sha256:")
         target = apart / (name if is_safe_segment(name) else slugify(name) or "skill")
+        if apart.is_symlink():
+            _remove(apart)
         if not _holds(target, bundle):
             with suppress(ConflictError):  # another process was quicker
                 _remove(target)
                 write_folder(bundle, target)
-                _make_read_only(target)
             if not _holds(target, bundle):
                 raise ConflictError(f"{target} is being changed.", hint="Try again.", details={"value": str(target)})
+        _make_read_only(target)
         os.utime(apart)
         return target
 
@@ -90,20 +92,33 @@ class Nowhere:
 
 
 def _holds(folder: Path, bundle: Bundle) -> bool:
+    """Whether a folder is the bundle, without what no bundle has: compiled code among it would be run, too."""
+    if folder.is_symlink():
+        return False
+    for path in [path for path in folder.rglob("*") if left_out_part(path.name)]:
+        _remove(path)
     read = read_folder(folder).bundle
     return read is not None and read.digest == bundle.digest
 
 
 def _make_read_only(folder: Path) -> None:
     for path in (folder, *folder.rglob("*")):
-        path.chmod(path.stat().st_mode & _READ_ONLY)
+        mode = path.stat().st_mode
+        if mode & _WRITABLE:
+            path.chmod(mode & ~_WRITABLE)
 
 
-def _remove(folder: Path) -> None:
+def _remove(path: Path) -> None:
+    """Take away a file, a folder, or a link and not what it leads to."""
     with suppress(OSError):
-        for path in (folder, *(path for path in folder.rglob("*") if path.is_dir() and not path.is_symlink())):
-            path.chmod(0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+        path.parent.chmod(0o700)
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+        return
+    with suppress(OSError):
+        for each in (path, *(inner for inner in path.rglob("*") if inner.is_dir() and not inner.is_symlink())):
+            each.chmod(0o700)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _sweep(root: Path) -> None:

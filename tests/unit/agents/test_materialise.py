@@ -53,6 +53,42 @@ def test_what_was_changed_is_put_right_before_it_is_used(here, tamper):
     assert [path.name for path in (folder / "scripts").iterdir()] == ["run.sh"]
 
 
+@pytest.mark.parametrize(
+    "stray", ["scripts/__pycache__/run.pyc", ".git/config", "node_modules/a.js", "scripts/.DS_Store"]
+)
+def test_what_is_never_part_of_a_skill_does_not_stay_beside_its_scripts(here, stray):
+    folder = here.materialise(BUNDLE, "tool")
+    for path in (folder, folder / "scripts"):
+        path.chmod(0o700)
+    (folder / stray).parent.mkdir(exist_ok=True)
+    (folder / stray).write_bytes(b"evil")
+    inode = here.materialise(BUNDLE, "tool").stat().st_ino
+    assert not (folder / stray).exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["SKILL.md", "references", "scripts"]
+    assert not any(path.stat().st_mode & 0o222 for path in (folder, *folder.rglob("*")))
+    assert folder.stat().st_ino == inode  # whoever runs a script of it now is not disturbed
+
+
+def test_what_was_made_writable_is_read_only_again(here):
+    folder = here.materialise(BUNDLE, "tool")
+    (folder / "scripts/run.sh").chmod(0o777)
+    here.materialise(BUNDLE, "tool")
+    assert (folder / "scripts/run.sh").stat().st_mode & 0o777 == 0o555
+
+
+@pytest.mark.parametrize("up", [0, 1])
+def test_a_link_in_place_of_a_folder_is_replaced_and_what_it_leads_to_is_left_alone(here, tmp_path, up):
+    folder = here.materialise(BUNDLE, "tool")
+    linked = [folder, folder.parent][up]
+    elsewhere = tmp_path / "elsewhere"
+    linked.rename(elsewhere)
+    linked.symlink_to(elsewhere)
+    assert here.materialise(BUNDLE, "tool") == folder
+    assert not linked.is_symlink()
+    assert (folder / "SKILL.md").is_file()
+    assert elsewhere.is_dir()
+
+
 @pytest.mark.parametrize("name", ["../../evil", "a/b", "", ".", "x" * 300, "CON"])
 def test_no_name_leads_out_of_the_home(here, tmp_path, name):
     folder = here.materialise(BUNDLE, name)
