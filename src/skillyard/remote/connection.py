@@ -118,6 +118,7 @@ class Connection:
     @contextmanager
     def stream(self, method: str, path: str, **options: Any) -> Generator[httpx.Response]:  # noqa: ANN401 -- httpx's own
         """A request to a path of the server whose answer is read while it comes; it is sent once, without a key."""
+        self._check_open()
         try:
             with self._client.stream(method, path, **options) as response:
                 yield response
@@ -136,6 +137,7 @@ class Connection:
         return self._once(method, path, **options)
 
     def _once(self, method: str, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 -- httpx's own
+        self._check_open()
         pauses = iter(_PAUSES)
         while True:
             try:
@@ -145,6 +147,14 @@ class Connection:
                 if pause is None:
                     raise self._silent(error) from error
             self._sleep(pause)
+
+    def _check_open(self) -> None:
+        if self._client.is_closed:
+            raise UnavailableError(
+                f"The connection to {self.url} was closed.",
+                hint="Open it again, and keep it open for as long as it is used.",
+                details={"server": self.url},
+            )
 
     def _silent(self, error: httpx.HTTPError) -> UnavailableError:
         return UnavailableError(

@@ -183,3 +183,13 @@ def test_a_refusal_is_not_argued_with(status, code):
     with pytest.raises(SkillyardError):
         connection.send("POST", "/skills")
     assert len(asked) == 1
+
+
+def test_a_connection_that_was_closed_says_so():
+    connection, asked = answering(httpx.Response(200, json={"data": {}}))
+    connection.close()
+    with pytest.raises(UnavailableError, match=r"The connection to http://yard\.example was closed"):
+        connection.get("/me")
+    with pytest.raises(UnavailableError, match="was closed"), connection.stream("GET", "/events"):
+        pass
+    assert asked == []
