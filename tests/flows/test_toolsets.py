@@ -119,6 +119,30 @@ def test_all_names_that_clients_know_are_there(model):
         assert not (tool.annotations.read_only_hint and tool.annotations.destructive_hint), tool.name
 
 
+def test_clients_of_other_servers_call_them_as_they_always_did(model):
+    """What programs send that were written for the servers whose names these are."""
+    box = {"sandbox_id": model("create_sandbox", profile="python-default", ttl=0)["id"]}
+    ran = model("execute_python", **box, code="1", timeout=30, include_code=False, description="", tags="")
+    model("execute_shell", **box, command="ls", cwd=".", timeout=30, include_code=True, description="a look", tags="x")
+    asked = {"exec_type": None, "success_only": False, "limit": 500, "tags": None, "has_notes": False}
+    (told,) = model("get_execution_history", **box, **asked, has_description=True)["items"]
+    assert told["description"] == "a look"
+    model("annotate_execution", **box, execution_id=ran["execution_id"], notes="n")
+    assert model("get_execution_history", **box, has_notes=True)["total"] == 1
+    (model.folder / "plain.txt").write_text("1")
+    assert model("upload_file", **box, local_path="plain.txt")["path"] == "plain.txt"
+    assert model("list_skill_candidates", status=None, skill_key=None, limit=500, offset=0)["total"] == 0
+    assert model("list_skill_releases", active_only=True, stage=None, limit=500, offset=0)["total"] == 0
+    model("delete_sandbox", **box)
+
+    session = {"session_id": model("create_session", ttl=600)["session_id"]}
+    model("create_file", **session, file_path="/tmp/work/a.txt", content="1")
+    assert model("run_shell", **session, command="cat /tmp/work/a.txt")["stdout"] == "1"
+    model("delete_file", **session, file_path="/tmp/work/a.txt")
+    model("delete_session", **session)
+    assert "sandbox_path is missing" in model.refused("upload_file", sandbox_id="sandbox-0", content_base64="YQ==")
+
+
 def test_things_are_run_and_every_run_is_an_execution(model):
     box = {"sandbox_id": model.sandbox}
     failed = model("execute_shell", **box, command="echo out; echo err >&2; exit 3", description="a try", tags="x,y")

@@ -19,6 +19,8 @@ MAX_OUTPUT: Final = 1_000_000
 """Characters of one stream of a command: programs move files through it."""
 _WORKSPACE: Final = "/workspace"
 _SECONDS: Final = 300
+OTHER_NAMES: Final = {"file_path": "path"}
+"""What programs for other servers of this kind call an argument."""
 
 SessionId = Annotated[str, Field(description="The session_id that create_session answered with.", min_length=1)]
 AnyPath = Annotated[str, "Absolute, or relative to /workspace."]

@@ -25,7 +25,7 @@ CandidateId = Annotated[str, Field(description="The id of a candidate.", min_len
 ReleaseId = Annotated[str, Field(description="The id of a release.", min_length=1)]
 SkillKey = Annotated[str | None, "Only of this skill."]
 Reason = Annotated[str | None, "Why: kept in the history."]
-Limit = Annotated[int, Field(ge=1, le=100)]
+Limit = Annotated[int, Field(ge=1, le=500)]
 Offset = Annotated[int, Field(ge=0)]
 Stage = Annotated[Literal["canary", "stable"], "`canary` for some, `stable` for all."]
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, window, within
-from skillyard.agents.toolsets.computer_use import ComputerUse
+from skillyard.agents.toolsets.computer_use import OTHER_NAMES, ComputerUse
 from skillyard.agents.toolsets.local_files import LocalFiles
 from skillyard.agents.toolsets.output_progress import told_output
 from skillyard.agents.toolsets.yard_tool import yard_tool
@@ -63,9 +63,9 @@ def sandbox_tools(yard: YardClient, *, local: Path | None = None) -> list[Tool]:
         yard_tool(files.upload_file, **writes),
         yard_tool(files.download_file, read_only=local is None, destructive=local is not None),
         yard_tool(computer.create_session, **changes),
-        yard_tool(computer.create_file, **writes),
+        yard_tool(computer.create_file, **writes, also=OTHER_NAMES),
         yard_tool(computer.run_shell, **changes, destructive=True),
-        yard_tool(computer.delete_file, **writes),
+        yard_tool(computer.delete_file, **writes, also=OTHER_NAMES),
         yard_tool(computer.delete_session, **writes),
     ]
 
@@ -171,14 +171,16 @@ class SandboxRuns:
         sandbox_id: SandboxId,
         exec_type: ExecType = None,
         success_only: Annotated[bool, "Only what went well."] = False,
-        limit: Annotated[int, Field(ge=1, le=100)] = 20,
+        limit: Annotated[int, Field(ge=1, le=500)] = 20,
         offset: Annotated[int, Field(ge=0)] = 0,
         tags: Tags = "",
+        has_notes: Annotated[bool, "Only with notes."] = False,
+        has_description: Annotated[bool, "Only with a description."] = False,
     ) -> Answer:
         """What was run in a sandbox, the newest first."""
-        found = self._sandboxes.history(
-            sandbox_id, exec_type=exec_type, success_only=success_only, limit=limit, offset=offset, tags=tags or None
-        )
+        which: Any = {"exec_type": exec_type, "success_only": success_only, "tags": tags or None}
+        noted: Any = {"has_notes": has_notes, "has_description": has_description}
+        found = self._sandboxes.history(sandbox_id, **which, **noted, limit=limit, offset=offset)
         rows = [picked(each, *_RUN) for each in found["entries"]]
         return listed(rows, total=found["total"], more="; use offset to see others, get_execution to see one whole")
 
@@ -262,7 +264,7 @@ class SandboxFiles:
     def upload_file(
         self,
         sandbox_id: SandboxId,
-        sandbox_path: Annotated[str, "Where it goes, relative to the workspace."],
+        sandbox_path: Annotated[str, "Where it goes in the workspace; without it, as local_path is called."] = "",
         content_base64: Annotated[str, "The bytes of the file in base64."] = "",
         local_path: Annotated[str, "Instead of bytes: a file of your machine, where the server runs on it."] = "",
     ) -> Answer:
@@ -271,9 +273,12 @@ class SandboxFiles:
             raise InputError(
                 "Give content_base64 or local_path, one of the two.", hint="For a text, write_file is simpler."
             )
+        where = sandbox_path or Path(local_path).name
+        if not where:
+            raise InputError("sandbox_path is missing.", hint="Say where it goes.", details={"field": "sandbox_path"})
         data = self._local.read(local_path) if local_path else _decoded(content_base64)
-        self._sandboxes.upload(sandbox_id, sandbox_path, data)
-        return {"path": sandbox_path, "size": len(data)}
+        self._sandboxes.upload(sandbox_id, where, data)
+        return {"path": where, "size": len(data)}
 
     def download_file(
         self,

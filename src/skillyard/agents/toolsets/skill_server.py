@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from skillyard.agents.source import Found, SkillFile, SkillSource, require
+from skillyard.agents.source import MAX_HITS, Found, SkillFile, SkillSource, require
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, picked, window
 from skillyard.agents.toolsets.yard_tool import yard_tool
@@ -23,6 +23,8 @@ MAX_FILE: Final = 1024 * 1024
 """Bytes of a file that is no text and comes within an answer."""
 _MAX_MATCHES: Final = 20
 """Files that one pattern reads."""
+_MAX_ALLOWED: Final = 100
+"""Skills that one search may be limited to."""
 _LISTED: Final = 200
 _BRIEF: Final = 400
 """Characters of a description in a list."""
@@ -48,9 +50,16 @@ class SkillServer:
         task_description: Annotated[str, Field(description="What you are about to do, in any language.", min_length=1)],
         top_k: Annotated[int, Field(description="At most so many.", ge=1, le=20)] = 3,
         list_documents: Annotated[bool, "Also list the other files of each skill."] = True,
+        allowed_skill_names: Annotated[
+            list[str], Field(description="Only of these skills.", max_length=_MAX_ALLOWED)
+        ] = [],  # noqa: B006
+        tenant_id: Annotated[str, "Not needed: your token says whose skills you see."] = "",  # noqa: ARG002
     ) -> Answer:
         """Find the skills that help with a task, best first, each with its whole instructions. Do this first."""
-        hits = self._source.search(task_description, top_k)
+        hits = self._source.search(task_description, MAX_HITS if allowed_skill_names else top_k)
+        if allowed_skill_names:
+            allowed = {name.strip() for name in allowed_skill_names}
+            hits = [hit for hit in hits if {hit.skill.id, hit.skill.name} & allowed][:top_k]
         if not hits:
             return "No skill fits that task. list_skills shows what there is."
         found: list[dict[str, Any]] = []

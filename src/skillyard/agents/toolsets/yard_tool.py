@@ -1,7 +1,7 @@
 """Tools whose errors tell a model what it can do itself: a yard's own advice names commands, or routes of its API."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -40,16 +40,26 @@ _ROUTES: Final = {
 _COMMAND: Final = re.compile(rf"`?skillyard (?P<words>{'|'.join(map(re.escape, _TOOLS))})(?![\w-])[^;.,`]*`?")
 
 
-def yard_tool(function: Callable[..., Any], **options: Any) -> Tool:  # noqa: ANN401 -- those of `tool_of`
+def yard_tool(
+    function: Callable[..., Any],
+    *,
+    also: Mapping[str, str] | None = None,
+    **options: Any,  # noqa: ANN401 -- those of `tool_of`
+) -> Tool:
     """A function as a tool, whose errors name other tools where they would name commands.
 
-    What is null counts as not given: some models name every argument that there is.
+    What is null counts as not given: some models name every argument that there is. `also` has other names of
+    arguments, which programs send that were written for another server.
     """
     tool = tool_of(function, **options)
 
     def call(**arguments: Any) -> Answer:  # noqa: ANN401 -- whatever a model sends
+        given = {name: value for name, value in arguments.items() if value is not None}
+        for other, own in (also or {}).items():
+            if other in given and own not in given:
+                given[own] = given.pop(other)
         try:
-            return tool.call(**{name: value for name, value in arguments.items() if value is not None})
+            return tool.call(**given)
         except SkillyardError as error:
             error.hint = for_models(error.hint)
             raise

@@ -60,6 +60,14 @@ def test_skills_are_found_with_all_that_is_needed_to_use_them(server):
     assert "list_skills" in server("find_helpful_skills", task_description="bake bread")
 
 
+def test_a_search_may_be_limited_to_some_skills(server):
+    task = {"task_description": "read a file, ignore the rest", "top_k": 3, "list_documents": True, "tenant_id": "t-1"}
+    assert {each["skill_name"] for each in server("find_helpful_skills", **task)["skills"]} == {"csv", "pdf"}
+    (found,) = server("find_helpful_skills", **task, allowed_skill_names=[" csv", "other"])["skills"]
+    assert (found["rank"], found["skill_name"]) == (1, "csv")
+    assert "list_skills" in server("find_helpful_skills", **task, allowed_skill_names=["other"])
+
+
 def test_any_file_is_read_in_parts_by_pattern_or_as_bytes(server):
     read = {"skill_name": "pdf"}
     assert "read on with offset=40000" in server("read_skill_document", **read, document_path="references/a.md")

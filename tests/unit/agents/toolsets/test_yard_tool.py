@@ -76,6 +76,19 @@ def test_tools_are_described_within_reason(tools):
         assert 10 <= len(tool.description) < 700, tool.name
 
 
+def test_an_argument_may_have_another_name():
+    def look(name: str):
+        """Look."""
+        return name
+
+    tool = yard_tool(look, also={"file_name": "name"})
+    assert tool.call(file_name="a") == "a"
+    assert tool.call(file_name="a", name=None) == "a"
+    assert "there is no argument 'file_name'" in tool.text_or_error({"file_name": "a", "name": "b"})[0]
+    assert tool.parameters["required"] == ["name"]
+    assert "file_name" not in tool.parameters["properties"]
+
+
 def test_what_is_null_counts_as_not_given():
     def look(name: str, note: str = "none"):
         """Look."""
