@@ -1,6 +1,7 @@
 """`skillyard mcp install`, `mcp uninstall` and `mcp clients`: this server in the lists of agents."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import quote
@@ -85,16 +86,19 @@ def install(
     options = ["--server", server] if server else ["--registry"] if registry else []
     options += ["--env", env] if env else []
     options += ["--toolsets", toolsets] if toolsets else []
+    # A token that is in a file of settings is read from there by whatever the agent starts.
+    with_token = settings.token is not None if http else bool(server and machine.env.get(TOKEN))
     planned: list[Change] = []
     for client in _clients(agent, machine):
         own = config_file(client, machine, user=user)[1]
         if http:
-            entered = _address(settings, toolsets)
+            entered = _address(settings, toolsets, with_token=with_token)
         else:
             folders = root_options(root or (), machine, user=own)
-            entered = own_command(settings.home, [*folders, *options], machine, user=own)
+            command = own_command(settings.home, [*folders, *options], machine, user=own)
+            entered = replace(command, with_token=with_token)
         planned.append(plan_install(client, entered, name=name, machine=machine, user=user))
-    remarks = _remarks(planned, settings, machine, http=http)
+    remarks = _remarks(planned, machine, http=http, with_token=with_token)
     return _carried(context, planned, settings, dry_run=dry_run, yes=yes, remarks=remarks)
 
 
@@ -149,19 +153,19 @@ def _checked(toolsets: str) -> str:
     return toolsets.replace(" ", "")
 
 
-def _address(settings: "Settings", toolsets: str) -> Server:
+def _address(settings: "Settings", toolsets: str, *, with_token: bool) -> Server:
     if settings.server is None:
         raise UsageError("--http needs an address.", hint="Name the server: --server https://yard.example.org")
     query = f"?toolsets={quote(toolsets, safe=',')}" if toolsets else ""
-    return Server(url=f"{settings.server.rstrip('/')}/mcp{query}", with_token=settings.token is not None)
+    return Server(url=f"{settings.server.rstrip('/')}/mcp{query}", with_token=with_token)
 
 
-def _remarks(planned: Sequence[Change], settings: "Settings", machine: Machine, *, http: bool) -> list[str]:
+def _remarks(planned: Sequence[Change], machine: Machine, *, http: bool, with_token: bool) -> list[str]:
     of_projects = [change for change in planned if not change.user]
     remarks = [change.client.remark for change in of_projects if change.client.remark]
     if of_projects and not http and program_on_path(machine) is None:
         remarks.append(f"There is no {PROGRAM} on the PATH yet, where the agent looks for it; or add --user.")
-    if http and settings.token is not None:
+    if with_token:
         remarks.append(f"The token is not written: have {TOKEN} in the environment that the agent is started in.")
     return remarks
 

@@ -76,6 +76,21 @@ def test_a_command_for_a_server_elsewhere_names_it(run, project):
     assert 'args = ["mcp", "serve", "--server", "https://yard.example.org"]' in text
 
 
+def test_what_an_agent_starts_is_handed_the_token_where_it_would_be_withheld(run, project, monkeypatch):
+    """Codex hands a few variables on to the servers that it starts, and Gemini CLI none whose name tells of a token."""
+    words = ("--agent", "codex", "--agent", "gemini", "--agent", "claude", "--server", "https://yard.example.org")
+    run("mcp", "install", *words, "-y")
+    assert "TOKEN" not in (project / ".codex/config.toml").read_text()
+    monkeypatch.setenv("SKILLYARD_TOKEN", "sky_secret")
+    result = run("mcp", "install", *words, "-y")
+    assert (result.code, "SKILLYARD_TOKEN" in result.err) == (0, True)
+    texts = [(project / name).read_text() for name in (".codex/config.toml", ".gemini/settings.json", ".mcp.json")]
+    assert 'env_vars = ["SKILLYARD_TOKEN"]' in texts[0]
+    assert json.loads(texts[1])["mcpServers"]["skillyard"]["env"] == {"SKILLYARD_TOKEN": "${SKILLYARD_TOKEN}"}
+    assert "env" not in json.loads(texts[2])["mcpServers"]["skillyard"]
+    assert "sky_secret" not in "".join(texts)
+
+
 def test_a_folder_or_an_environment_is_entered_as_each_file_needs_it(run, project, machine):
     (project / "sub").mkdir()
     run("mcp", "install", "--agent", "claude", "--root", "sub", "--env", "work", "-y")

@@ -28,7 +28,7 @@ class Server:
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     url: str = ""
     with_token: bool = False
-    """Whether the address wants a token, which is read from `SKILLYARD_TOKEN` and never written."""
+    """Whether the server wants a token, which is read from `SKILLYARD_TOKEN` and never written."""
 
 
 Entry = Callable[[Server], dict[str, Any] | None]
@@ -67,18 +67,27 @@ class Client:
 
 
 def plain(
-    *, kind: str = "", url: str = "", url_kind: str = "", variable: str = "", more: Mapping[str, Any] | None = None
+    *,
+    kind: str = "",
+    url: str = "",
+    url_kind: str = "",
+    variable: str = "",
+    withholds: bool = False,
+    more: Mapping[str, Any] | None = None,
 ) -> Entry:
     """The common shape: `command`, `args` and `env`, or where `url` names the key an address with headers.
 
     `variable` is how a variable is written there, such as `${%s}`; without it no address that wants a token fits.
+    `withholds` is for a program that hides tokens from the servers it starts, unless their entries name them.
     """
 
     def entry(server: Server) -> dict[str, Any] | None:
         if not server.url:
             told: dict[str, Any] = {"type": kind} if kind else {}
             told |= {"command": server.command[0], "args": list(server.command[1:])}
-            return told | ({"env": dict(server.environment)} if server.environment else {}) | dict(more or {})
+            named = {TOKEN: variable % TOKEN} if withholds and server.with_token else {}
+            environment = {**server.environment, **named}
+            return told | ({"env": environment} if environment else {}) | dict(more or {})
         if not url or (server.with_token and not variable):
             return None
         told = {"type": url_kind} if url_kind else {}
@@ -94,7 +103,9 @@ def _codex(server: Server) -> dict[str, Any]:
     if server.url:
         return {"url": server.url} | ({"bearer_token_env_var": TOKEN} if server.with_token else {})
     told: dict[str, Any] = {"command": server.command[0], "args": list(server.command[1:])}
-    return told | ({"env": dict(server.environment)} if server.environment else {})
+    told |= {"env": dict(server.environment)} if server.environment else {}
+    # It hands on a few variables, and those that are named.
+    return told | ({"env_vars": [TOKEN]} if server.with_token else {})
 
 
 def _opencode(server: Server) -> dict[str, Any]:
@@ -162,7 +173,7 @@ CLIENTS: Final = (
         aliases=("copilot",),
         user=(f"{_COPILOT}/mcp-config.json",),
         signs=(_COPILOT,),
-        entry=plain(kind="local", url="url", url_kind="http", more={"tools": ["*"]}),
+        entry=plain(kind="local", url="url", url_kind="http", variable=_SHELL, more={"tools": ["*"]}),
     ),
     Client(
         id="gemini-cli",
@@ -171,7 +182,7 @@ CLIENTS: Final = (
         project=(".gemini/settings.json",),
         user=("~/.gemini/settings.json",),
         signs=("~/.gemini",),
-        entry=plain(url="httpUrl", variable=_SHELL),
+        entry=plain(url="httpUrl", variable=_SHELL, withholds=True),
     ),
     Client(
         id="qwen-code",
@@ -254,17 +265,22 @@ CLIENTS: Final = (
     Client(
         id="cline",
         label="Cline",
-        user=(f"{_EDITOR}/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",),
-        signs=(f"{_EDITOR}/globalStorage/saoudrizwan.claude-dev",),
+        user=(
+            f"{_EDITOR}/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            "~/.cline/data/settings/cline_mcp_settings.json",
+        ),
+        signs=(f"{_EDITOR}/globalStorage/saoudrizwan.claude-dev", "~/.cline"),
         entry=plain(url="url", url_kind="streamableHttp"),
     ),
     Client(
         id="kilo",
         label="Kilo Code",
         aliases=("kilocode",),
-        project=(".kilocode/mcp.json",),
-        signs=("~/.kilocode",),
-        entry=plain(url="url", url_kind="streamable-http"),
+        project=(".kilo/kilo.jsonc", ".kilo/kilo.json", "kilo.jsonc", "kilo.json"),
+        user=("$XDG_CONFIG_HOME/kilo/kilo.jsonc", "$XDG_CONFIG_HOME/kilo/kilo.json"),
+        keys=("mcp",),
+        signs=("$XDG_CONFIG_HOME/kilo", "~/.kilocode"),
+        entry=_opencode,
     ),
     Client(
         id="continue",
@@ -283,8 +299,9 @@ CLIENTS: Final = (
     Client(
         id="antigravity",
         label="Antigravity",
-        user=("~/.gemini/antigravity/mcp_config.json",),
-        signs=("~/.gemini/antigravity",),
+        project=(".agents/mcp_config.json",),
+        user=("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
+        signs=("~/.gemini/config", "~/.gemini/antigravity"),
         entry=plain(url="serverUrl"),
     ),
 )

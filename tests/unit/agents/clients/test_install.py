@@ -82,6 +82,20 @@ def test_no_client_is_ever_given_the_token_itself(client):
     assert client.entry(Server(url="https://yard.example.org/mcp")) != entry or entry is None
 
 
+def test_programs_that_moved_their_file_are_met_where_they_are_now(machine, yard):
+    change = put("kilo", machine, yard)
+    assert change.file == machine.cwd / ".kilo/kilo.jsonc"
+    entry = {"type": "local", "command": [*SERVER.command], "enabled": True, "environment": {"A": "b"}}
+    assert entries(find_client("kilo"), change.file)["skillyard"] == entry
+    (machine.home / ".gemini/antigravity").mkdir(parents=True)
+    assert put("antigravity", machine, yard, user=True).file == machine.home / ".gemini/config/mcp_config.json"
+    take("antigravity", machine, yard, user=True)
+    before = machine.home / ".gemini/antigravity/mcp_config.json"
+    before.write_text("{}")
+    assert put("antigravity", machine, yard, user=True).file == before
+    assert put("antigravity", machine, yard).file == machine.cwd / ".agents/mcp_config.json"
+
+
 def test_the_names_of_known_agents_mean_the_same_here():
     ids = {agent.id for agent in AGENTS}
     for client in CLIENTS:
