@@ -227,6 +227,12 @@ def test_a_wrong_call_is_told_field_by_field(model):
     assert "timeout is 0" in said
     assert "there is no argument 'cmd'" in said
     assert "list_sandboxes" in model.refused("execute_shell", sandbox_id="sandbox-0", command="ls")
+    assert "path is ''" in model.refused("write_file", sandbox_id=model.sandbox, path="", content="x")
+    assert "'rolled_back'" in model.refused("list_skill_candidates", status="x")
+    assert "list_skills" in model.refused("get_skill", skill="system/skill-creator/SKILL.md")
+    assert "base is 'x'" in model.refused("update_skill", skill="skill-creator", base="x", content="y")
+    assert "learn list" in model.refused("show_feedback", feedback_id="fb-0")
+    assert model("get_last_execution", sandbox_id=model.sandbox, exec_type="browser").startswith("Nothing of the kind")
 
 
 def test_a_skill_is_made_published_found_read_and_brought_back(model):

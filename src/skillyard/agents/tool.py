@@ -66,14 +66,15 @@ def tool_of(
     """A function as a tool: its docstring is what a model reads, its signature what arguments there are.
 
     `Annotated[str, "what it is"]` describes an argument; pydantic's `Field` may say more. Arguments are checked
-    before the function is called, and what is wrong with them is told field by field.
+    before the function is called, and what is wrong with them is told field by field. What is null counts as not
+    given: some models name every argument that there is.
     """
     called = name or function.__name__
     model = _arguments_of(called, function)
 
     def call(**arguments: Any) -> Answer:  # noqa: ANN401 -- whatever a model sends
         try:
-            checked = model.model_validate(arguments)
+            checked = model.model_validate({name: value for name, value in arguments.items() if value is not None})
         except ValidationError as error:
             raise _wrong_arguments(called, error, model) from None
         return function(**{name: getattr(checked, field) for name, field in _fields_of(model)})

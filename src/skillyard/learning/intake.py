@@ -170,7 +170,7 @@ async def feedback_row(session: AsyncSession, tenant_id: str, feedback_id: str) 
     if row is None or row.tenant_id != tenant_id:
         raise NotFoundError(
             f"There is no feedback {feedback_id[:64]!r}.",
-            hint="List it: skillyard learn feedback",
+            hint="List it: skillyard learn list",
             details={"feedback": feedback_id[:64]},
         )
     return row

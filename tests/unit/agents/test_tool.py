@@ -85,6 +85,11 @@ def test_wrong_arguments_are_told_with_those_that_there_are(arguments, said):
     assert text == told(refused.value)
 
 
+def test_what_is_null_counts_as_not_given():
+    assert TOOL.call(word="a", times=None) == ["a", "a"]
+    assert "word is missing" in TOOL.text_or_error({"word": None})[0]
+
+
 def test_an_error_about_arguments_is_short_however_many_are_wrong():
     wrong = {f"x{number}\n": "y" * 10_000 for number in range(1_000)}
     text, _ = TOOL.text_or_error({"word": "z" * 10_000, "times": "z" * 10_000, **wrong})

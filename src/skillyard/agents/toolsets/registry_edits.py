@@ -15,7 +15,13 @@ _KEPT: Final = ("id", "full_name", "visibility", "latest", "digest", "findings")
 
 SkillName = Annotated[str, Field(description="`namespace/name`, its name alone, or its id.", min_length=1)]
 Reason = Annotated[str, "Why: kept in the history."]
-Base = Annotated[str, "The digest of the working copy that you read: refused if somebody changed it since."]
+Base = Annotated[
+    str,
+    Field(
+        description="The digest of the working copy that you read: refused if somebody changed it since.",
+        pattern="^(sha256:[0-9a-f]{64})?$",
+    ),
+]
 Files = Annotated[dict[str, str], "Further text files: path below the skill's folder -> text."]
 Visibility = Annotated[Literal["private", "public", "discoverable"] | None, "Who may see it; private unless said."]
 

@@ -106,7 +106,9 @@ class SkillLifecycle:
 
     def list_skill_candidates(
         self,
-        status: Annotated[str | None, "Only those that stand there."] = None,
+        status: Annotated[
+            Literal["draft", "evaluating", "promoted", "rejected", "rolled_back"] | None, "Only those that stand there."
+        ] = None,
         skill_key: SkillKey = None,
         limit: Limit = 20,
         offset: Offset = 0,

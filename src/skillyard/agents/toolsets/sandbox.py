@@ -19,6 +19,7 @@ from skillyard.remote.client import YardClient
 
 MAX_BASE64: Final = 1024 * 1024
 """Bytes of a file that comes within an answer."""
+_LONGEST: Final = 10 * 365 * 24 * 3600
 _SHOWN: Final = ("id", "status", "profile", "cargo_id", "capabilities", "expires_at", "backend", "network", "error")
 _RUN: Final = ("id", "exec_type", "success", "code", "output", "error", "description", "tags", "notes", "created_at")
 
@@ -30,7 +31,9 @@ Note = Annotated[str, "What it is for, in a few words: kept beside the execution
 Tags = Annotated[str, "Words to find it by, separated by commas."]
 Learn = Annotated[bool, "Have it looked through for know-how later."]
 MaxOutput = Annotated[int, Field(description="Characters of output to answer with.", ge=100, le=400_000)]
-WorkspacePath = Annotated[str, "Relative to the workspace, which is the folder /workspace."]
+WorkspacePath = Annotated[
+    str, Field(description="Relative to the workspace, which is the folder /workspace.", min_length=1)
+]
 ExecType = Annotated[Literal["python", "shell", "browser", "browser_batch"] | None, "Only runs of this kind."]
 
 
@@ -85,7 +88,7 @@ class SandboxRuns:
     def create_sandbox(
         self,
         profile: Annotated[str | None, "Its kind, of those that list_profiles shows."] = None,
-        ttl: Annotated[int | None, Field(description="Seconds that it lives.", ge=0)] = None,
+        ttl: Annotated[int | None, Field(description="Seconds it lives; 0: no end.", ge=0, le=_LONGEST)] = None,
         cargo_id: Annotated[str | None, "Files to begin with: a cargo of yours."] = None,
         allow: Annotated[list[str], "Endpoints it may reach, such as https://example.org; none unless named."] = [],  # noqa: B006
     ) -> Answer:
@@ -191,7 +194,8 @@ class SandboxRuns:
     def get_last_execution(self, sandbox_id: SandboxId, exec_type: ExecType = None) -> Answer:
         """The last execution in a sandbox."""
         found = self._sandboxes.history(sandbox_id, exec_type=exec_type, limit=1)["entries"]
-        return within(found[0], MAX_TEXT // 2) if found else f"Nothing was run in the sandbox {sandbox_id} yet."
+        kind = f" of the kind {exec_type}" if exec_type else ""
+        return within(found[0], MAX_TEXT // 2) if found else f"Nothing{kind} was run in the sandbox {sandbox_id} yet."
 
     def annotate_execution(
         self,

@@ -37,6 +37,8 @@ _ROUTES: Final = {
     r"POST /v1/skills/payloads": "create_skill_payload",
 }
 """What does the same as a route."""
+_OF_THE_API: Final = "/openapi.json"
+"""Names what only a program of the API looks into: what a tool takes is told with the tool."""
 _COMMAND: Final = re.compile(rf"`?skillyard (?P<words>{'|'.join(map(re.escape, _TOOLS))})(?![\w-])[^;.,`]*`?")
 
 
@@ -48,18 +50,16 @@ def yard_tool(
 ) -> Tool:
     """A function as a tool, whose errors name other tools where they would name commands.
 
-    What is null counts as not given: some models name every argument that there is. `also` has other names of
-    arguments, which programs send that were written for another server.
+    `also` has other names of arguments, which programs send that were written for another server.
     """
     tool = tool_of(function, **options)
 
     def call(**arguments: Any) -> Answer:  # noqa: ANN401 -- whatever a model sends
-        given = {name: value for name, value in arguments.items() if value is not None}
         for other, own in (also or {}).items():
-            if other in given and own not in given:
-                given[own] = given.pop(other)
+            if arguments.get(own) is None and other in arguments:
+                arguments[own] = arguments.pop(other)
         try:
-            return tool.call(**given)
+            return tool.call(**arguments)
         except SkillyardError as error:
             error.hint = for_models(error.hint)
             raise
@@ -69,6 +69,8 @@ def yard_tool(
 
 def for_models(hint: str) -> str:
     """Advice with the names of tools instead of commands and routes; what no tool stands for is left as it is."""
+    if _OF_THE_API in hint:
+        return ""
     told = _COMMAND.sub(lambda match: _TOOLS[match["words"]], hint)
     for route, tool in _ROUTES.items():
         told = re.sub(rf"`?{route}(?![\w/-])`?", tool, told)

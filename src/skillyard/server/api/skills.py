@@ -85,7 +85,7 @@ async def get_skill_by_name(name: str, yard: TheYard, caller: Caller, response: 
     return _answer(await yard.registry.shelf.named(caller, name), response)
 
 
-@router.get("/skills/by-name/{namespace}/{name}", summary="Read a skill by its full name")
+@router.get("/skills/by-name/{namespace}/{name:path}", summary="Read a skill by its full name")
 async def get_skill_by_full_name(
     namespace: str, name: str, yard: TheYard, caller: Caller, response: Response
 ) -> Success[SkillSchema]:

@@ -22,9 +22,9 @@ class Child:
 
 
 def children_at(source: SkillSource, uri: str) -> list[Child]:
-    """Every direct child of the folder at an address, by name."""
+    """Every direct child of the folder at an address, by name; a slash at the end changes nothing."""
     is_file = False
-    for place in places(source, uri):
+    for place in places(source, uri.removesuffix("/")):
         files = files_of(source, place.skill)
         found = _children(place, files.items())
         if found or not place.path:

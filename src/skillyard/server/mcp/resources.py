@@ -19,6 +19,7 @@ from skillyard.server.mcp.manifests import files_of
 from skillyard.server.mcp.media_types import MARKDOWN, media_type
 from skillyard.server.mcp.uris import TEMPLATE, file_uri, places
 from skillyard.skill.bundle import SKILL_FILE
+from skillyard.skill.names import replace_hidden
 from skillyard.usage.events import UsageKind
 
 
@@ -61,7 +62,9 @@ def read_resource(source: SkillSource, uri: str, *, session: str) -> ReadResourc
 
 
 def _resource(found: Found) -> Resource:
-    return Resource(uri=file_uri(found), name=found.name, description=found.description, mime_type=MARKDOWN)
+    # Lists are read by people who approve: nothing in them may be unseen, or turn the direction of what follows.
+    description = "\n".join(replace_hidden(line, "") for line in found.description.split("\n"))
+    return Resource(uri=file_uri(found), name=found.name, description=description, mime_type=MARKDOWN)
 
 
 def _contents(uri: str, path: str, data: bytes) -> TextResourceContents | BlobResourceContents:

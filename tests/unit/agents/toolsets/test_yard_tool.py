@@ -36,6 +36,7 @@ def tools():
         ("`GET /v1/sandboxes/sandbox-0/history` lists them.", "get_execution_history lists them."),
         ("POST /v1/skills/payloads answers with it.", "create_skill_payload answers with it."),
         ("GET /v1/cargos/1 shows it.", "GET /v1/cargos/1 shows it."),
+        ("/openapi.json says what each parameter may be.", ""),
         ("", ""),
     ],
 )
@@ -87,13 +88,3 @@ def test_an_argument_may_have_another_name():
     assert "there is no argument 'file_name'" in tool.text_or_error({"file_name": "a", "name": "b"})[0]
     assert tool.parameters["required"] == ["name"]
     assert "file_name" not in tool.parameters["properties"]
-
-
-def test_what_is_null_counts_as_not_given():
-    def look(name: str, note: str = "none"):
-        """Look."""
-        return f"{name} {note}"
-
-    tool = yard_tool(look)
-    assert tool.call(name="a", note=None) == "a none"
-    assert "name is missing" in tool.text_or_error({"name": None})[0]

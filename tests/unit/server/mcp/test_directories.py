@@ -29,12 +29,19 @@ def test_a_folder_lists_its_files_and_the_folders_below_it(source):
     ]
 
 
+def test_a_slash_at_the_end_of_a_folder_changes_nothing(source):
+    assert children(source, "skill://pdf/references/") == children(source, "skill://pdf/references")
+    assert children(source, "skill://pdf/") == children(source, "skill://pdf")
+
+
 def test_a_file_is_no_folder(source):
     with pytest.raises(InputError, match="is a file"):
         children(source, "skill://pdf/SKILL.md")
 
 
-@pytest.mark.parametrize("uri", ["skill://pdf/nothing", "skill://nothing", "skill://pdf/ref", "file:///"])
+@pytest.mark.parametrize(
+    "uri", ["skill://pdf/nothing", "skill://nothing", "skill://pdf//", "skill://", "skill://pdf/ref", "file:///"]
+)
 def test_what_is_not_there_cannot_be_listed(source, uri):
     with pytest.raises(NotFoundError, match="nothing at"):
         children(source, uri)
