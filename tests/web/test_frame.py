@@ -100,6 +100,12 @@ def test_nothing_may_be_loaded_from_elsewhere(yard):
         assert "frame-ancestors 'none'" in policy
 
 
+def test_a_browser_asks_again_for_what_it_kept(yard):
+    with httpx.Client(base_url=yard.url, trust_env=False, headers={"Accept": "text/html"}) as client:
+        for path in ("/skills", "/skills.json", "/skills/system/skill-creator/files/SKILL.md?raw=1"):
+            assert client.get(path).headers["cache-control"] == "private, no-cache"
+
+
 def test_a_page_weighs_little(yard):
     with httpx.Client(base_url=yard.url, trust_env=False, timeout=60, headers={"Accept": "text/html"}) as client:
         page = client.get("/")

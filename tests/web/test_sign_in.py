@@ -23,6 +23,17 @@ def door(serve):
     return served
 
 
+def test_the_way_back_after_signing_out_leads_to_the_door(door, visit):
+    page = visit(door.url).go("/settings")
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator(".foot")).to_contain_text("You are ana")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
 @pytest.mark.parametrize("javascript", [True, False])
 def test_the_door_leads_back_to_where_one_wanted_to_go_and_out_again(door, visit, javascript):
     visitor = visit(door.url, javascript=javascript)

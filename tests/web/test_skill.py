@@ -131,6 +131,21 @@ def test_pages_of_a_skill_have_twins(yard, publish):
             assert data["skill"]["name"] == "twinned"
 
 
+def test_a_file_that_is_called_like_a_twin_has_a_page_and_a_twin(yard, publish):
+    path = publish("with-data", **{"data.json": b"{}", "notes.md": b"Notes.\n"})
+    browser = {"Accept": "text/html"}
+    with httpx.Client(base_url=yard.url, trust_env=False, headers=browser) as client:
+        assert client.get(f"{path}/files/data.json").headers["content-type"].startswith("text/html")
+        for twin, name in (
+            ("files/data.json.json", "data.json"),
+            ("files/notes.md.json", "notes.md"),
+            ("files.json?path=data.json", "data.json"),
+            ("files.json", "SKILL.md"),
+        ):
+            assert client.get(f"{path}/{twin}").json()["data"]["file"]["path"] == name
+        assert client.get(f"{path}/files/none.json").status_code == 404
+
+
 def test_another_persons_private_skill_never_shows(serve, tmp_path):
     served = serve(SKILLYARD_AUTH="token", SKILLYARD_ADMIN_TOKEN="sky_test_admin_0123456789abcdef")
     admin = {"Authorization": "Bearer sky_test_admin_0123456789abcdef", "Accept": "text/html"}

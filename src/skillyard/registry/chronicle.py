@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
-from skillyard.errors import NotFoundError
+from skillyard.errors import NotAllowedError, NotFoundError
 from skillyard.history.entries import MAX_ENTRIES, Entry, Page, Why
 from skillyard.history.models import EntryRow
 from skillyard.history.service import History
@@ -146,6 +146,15 @@ class Chronicle:
     def is_undoable(self, entry: Entry) -> bool:
         """Whether a change is of a kind that can be taken back and was not yet; who may is another question."""
         return self._history.is_undoable(entry)
+
+    async def may_undo(self, principal: Principal, number: int) -> bool:
+        """Whether this principal may take a change back, and it can be."""
+        entry = await self.entry(principal, number)
+        try:
+            await self._require_right(principal, entry)
+        except NotAllowedError:
+            return False
+        return self.is_undoable(entry)
 
     async def undo(self, principal: Principal, number: int, *, why: Why) -> Entry:
         """Take one change back, and answer with the entry that says so."""

@@ -306,7 +306,8 @@ class World(LearnedTargets, LearningTargets):
         return {"agent_id": self.did("tenant_admin", "POST", "agents", json={"name": self.new()})["id"]}
 
     def _agent_public(self):
-        return {**self._agent(), "skill_id": self.target("public", fresh=False)["skill_id"]}
+        public = self.target("public", fresh=False)
+        return {**self._agent(), "skill_id": public["skill_id"], "full_name": f"{public['namespace']}/{public['name']}"}
 
     def _agent_attached(self):
         made = self._agent_public()

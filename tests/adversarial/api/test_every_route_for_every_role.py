@@ -288,7 +288,7 @@ def rows():
 
 ROWS = list(rows())
 PAGES = "skillyard.server.web."
-"""What people are shown has a test of its own: `test_every_page_for_others`."""
+"""What people are shown has a table of its own: `test_every_page_for_others`."""
 
 
 def test_there_is_a_row_for_every_route(served):

@@ -8,7 +8,7 @@ from fastapi import Query, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import InputError, NotFoundError, SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.releases.promotion import Promotion
 from skillyard.releases.values import Candidate, EvaluationKind, Stage
 from skillyard.sandbox.executions import Execution
@@ -81,6 +81,7 @@ async def ask_to_promote(
 ) -> Page:
     """What a release would change, before it is made."""
     found = await yard.releases.candidates.get(caller, candidate_id)
+    caller.require_scope(Scope.PUBLISH)
     return await _promotion_page(yard, caller, found, one_of(Stage, stage) or Stage.CANARY)
 
 
@@ -100,7 +101,9 @@ async def promote(candidate_id: str, form: Posted, yard: TheYard, caller: Caller
 
 @router.page(f"{CANDIDATE}/delete")
 async def ask_to_delete(candidate_id: str, yard: TheYard, caller: Caller) -> Page:
-    return _deletion_page(await yard.releases.candidates.get(caller, candidate_id))
+    found = await yard.releases.candidates.get(caller, candidate_id)
+    caller.require_scope(Scope.WRITE)
+    return _deletion_page(found)
 
 
 @router.post(f"{CANDIDATE}/delete", response_model=None)

@@ -6,7 +6,7 @@ from fastapi import Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.releases.decisions.evaluation import EvaluationPolicy
 from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.evaluation_wish import ReplayWish
@@ -35,7 +35,9 @@ router = PageRouter()
 
 @router.page(f"{CANDIDATE}/evaluate")
 async def form(candidate_id: str, yard: TheYard, caller: Caller) -> Page:
-    return await _form_page(yard, caller, candidate_id, Entered())
+    page = await _form_page(yard, caller, candidate_id, Entered())
+    caller.require_scope(Scope.WRITE)
+    return page
 
 
 @router.post(f"{CANDIDATE}/evaluate", response_model=None)

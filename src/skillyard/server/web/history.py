@@ -35,7 +35,12 @@ async def history(
 @router.page("/history/{number}")
 async def entry(number: Number, yard: TheYard, caller: Caller, view: Annotated[str, Query(max_length=16)] = "") -> Page:
     found = await get_entry(number, yard, caller)
-    return Page("entry.html", {"entry": found.data}, extra={"view": view, "change": await state_change(found.data)})
+    extra = {
+        "view": view,
+        "change": await state_change(found.data),
+        "may_undo": await yard.registry.chronicle.may_undo(caller, number),
+    }
+    return Page("entry.html", {"entry": found.data}, extra=extra)
 
 
 @router.post("/history/{number}/undo", response_model=None)

@@ -27,7 +27,6 @@ _CONTENT_POLICY: Final = (
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS: Final = {
-    "Cache-Control": "private, no-cache",
     "Content-Security-Policy": _CONTENT_POLICY,
     # With no-referrer, browsers would hide the origin of our own forms from us.
     "Referrer-Policy": "same-origin",
@@ -40,7 +39,7 @@ class Page(Response):
     """An answer that is made when it is sent: as a page or as JSON.
 
     `data` is what the page shows, and all that its twin is; `extra` is only for the template. What is shown `once` no
-    browser keeps.
+    browser keeps. `twin` says which of the two it is where the path does not: it may end like a file that is shown.
     """
 
     def __init__(
@@ -51,24 +50,24 @@ class Page(Response):
         extra: Mapping[str, Any] | None = None,
         status: int = 200,
         once: bool = False,
+        twin: bool | None = None,
     ) -> None:
         super().__init__(status_code=status)
         self.template = template
         self.data = data
         self.extra = extra or {}
         self.once = once
+        self.twin = twin
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"].endswith(TWIN):
-            answer = Response(self._json(), self.status_code, media_type="application/json")
-            answer.headers["Cache-Control"] = _HEADERS["Cache-Control"]
+        reader = Reader(request=Request(scope))
+        if scope["path"].endswith(TWIN) if self.twin is None else self.twin:
+            answer = Response(self._json(), self.status_code, {"Vary": _HEADERS["Vary"]}, "application/json")
         else:
-            reader = Reader(request=Request(scope))
             text = render(self.template, reader, {**self.data, **self.extra})
             answer = Response(text.encode("utf-8", "replace"), self.status_code, _HEADERS, "text/html")
             reader.remember(answer)
-        if self.once:
-            answer.headers["Cache-Control"] = "no-store"
+        answer.headers["Cache-Control"] = "no-store" if self.once else reader.cache_control
         await _compress(answer, scope)
         await answer(scope, receive, send)
 

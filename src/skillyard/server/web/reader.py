@@ -11,7 +11,7 @@ from fastapi import Request, Response
 
 from skillyard.app.sample import has_sample
 from skillyard.errors import NotAllowedError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.server.asgi import header
 from skillyard.server.auth import PRINCIPAL
 from skillyard.server.web.choices import one_of
@@ -59,9 +59,18 @@ class Reader:
         """Whether this server serves the person at its machine, who need not sign in."""
         return self.request.app.state.desk is None
 
+    @property
+    def cache_control(self) -> str:
+        """How long the browser keeps what is shown: where people sign out, the way back must not show it again."""
+        return "private, no-cache" if self.is_local else "no-store"
+
     def may(self, deed: str) -> bool:
         """Whether the page should offer to do this with what it is about; who sends a form anyway is refused."""
         return deed in getattr(self.request.state, DEEDS, ())
+
+    def has_scope(self, scope: str) -> bool:
+        """Whether the reader may do what needs this scope: a page offers nothing else."""
+        return self.principal is not None and self.principal.scope.covers(Scope(scope))
 
     @property
     def sees_sample(self) -> bool:

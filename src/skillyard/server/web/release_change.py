@@ -7,7 +7,7 @@ from fastapi import Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.releases.health import health_document
 from skillyard.releases.promotion import Promotion
 from skillyard.releases.values import Release, Stage
@@ -32,7 +32,9 @@ class Deed(StrEnum):
 @router.page(f"{RELEASE}/{{deed}}")
 async def ask(release_id: str, deed: Deed, yard: TheYard, caller: Caller) -> Page:
     """What it would lead to, before it is done."""
-    return await _page(yard, caller, release_id, deed)
+    page = await _page(yard, caller, release_id, deed)
+    caller.require_scope(Scope.PUBLISH if deed is Deed.PROMOTE else Scope.WRITE)
+    return page
 
 
 @router.post(f"{RELEASE}/{{deed}}", response_model=None)

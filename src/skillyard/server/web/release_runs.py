@@ -1,13 +1,14 @@
 """Runs of learned skills: one that is asked for here, and each as it went, with the picture where it ended."""
 
-from fastapi import Response
+from fastapi import Request, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.web.forms import Posted
 from skillyard.server.web.page import Page, PageRouter, go_to
+from skillyard.server.web.reader import Reader
 from skillyard.server.web.release import RELEASE
 from skillyard.server.web.replay_form import Entered, entered_in, payload_of, told_payload, values_in
 from skillyard.server.yard.skills_run_schemas import SkillRunResponse
@@ -30,16 +31,18 @@ async def run(run_id: str, yard: TheYard, caller: Caller) -> Page:
 
 
 @router.get("/releases/runs/{run_id}/screenshot", response_model=None)
-async def screenshot(run_id: str, yard: TheYard, caller: Caller) -> Response:
+async def screenshot(run_id: str, request: Request, yard: TheYard, caller: Caller) -> Response:
     """The page as it was where the run ended; it never changes."""
     data = await yard.releases.log.screenshot(caller, run_id)
-    headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
-    return Response(data, media_type="image/png", headers=headers)
+    kept = "private, max-age=86400" if Reader(request=request).is_local else "no-store"
+    return Response(data, media_type="image/png", headers={"Cache-Control": kept})
 
 
 @router.page(f"{RELEASE}/run")
 async def form(release_id: str, yard: TheYard, caller: Caller) -> Page:
-    return await _form_page(yard, caller, release_id, Entered())
+    page = await _form_page(yard, caller, release_id, Entered())
+    caller.require_scope(Scope.WRITE)
+    return page
 
 
 @router.post(f"{RELEASE}/run", response_model=None)

@@ -6,7 +6,7 @@ from fastapi import Query, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.rule_schemas import RuleCreate
 from skillyard.server.api.rules import create_rule, list_rules
@@ -39,6 +39,7 @@ async def rules(yard: TheYard, caller: Caller, agent: Annotated[str, Query(max_l
 
 @router.page(f"{RULES}/new")
 async def new(yard: TheYard, caller: Caller) -> Page:
+    caller.require_scope(Scope.WRITE)
     return await _page(yard, caller, {}, _BEGUN)
 
 

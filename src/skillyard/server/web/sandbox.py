@@ -10,7 +10,7 @@ from skillyard.delivery.bundle_source import Origin
 from skillyard.delivery.release_source import RELEASE
 from skillyard.errors import SkillyardError
 from skillyard.identity.people import SYSTEM
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.sandbox.executions import Asked
 from skillyard.sandbox.sandboxes import Sandbox, Status
 from skillyard.server.api.caller import Caller, TheYard
@@ -74,6 +74,7 @@ async def stop(sandbox: TheSandbox, form: Posted, yard: TheYard, caller: Caller)
 @router.page(f"{SANDBOX}/delete")
 async def ask(sandbox: TheSandbox, yard: TheYard, caller: Caller) -> Page:
     """What goes with it, before it is done."""
+    caller.require_scope(Scope.WRITE)
     cargo = await yard.sandboxes.cargos.get(caller, sandbox.cargo_id)
     total = (await yard.sandboxes.log.page(sandbox.id, Asked(limit=1))).total
     return Page(

@@ -1,5 +1,6 @@
 """The page of a skill: what it says, what is around it, and what happened to it."""
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 
 from fastapi import Depends, Path, Query, Request
@@ -8,6 +9,7 @@ from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
 from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal, Role, Scope
+from skillyard.registry.rights import require_skill_role
 from skillyard.registry.shipping import SkillRef
 from skillyard.registry.skills import Skill
 from skillyard.server.api.caller import Caller, TheYard
@@ -42,6 +44,17 @@ async def skill_of(request: Request, namespace: _Part, name: _Part, yard: TheYar
 
 
 TheSkill = Annotated[Skill, Depends(skill_of)]
+
+
+def skill_to(deed: str) -> Callable[[Skill, Yard, Principal], Awaitable[Skill]]:
+    """The same for who may do something with it: a page that is there only for that is for nobody else."""
+
+    async def allowed(skill: TheSkill, yard: TheYard, caller: Caller) -> Skill:
+        async with yard.database.read() as session:
+            await require_skill_role(session, caller, skill, *_DEEDS[deed])
+        return skill
+
+    return allowed
 
 
 @router.page(SKILL)

@@ -1,12 +1,12 @@
 """What is done to a whole skill: published, yanked, reviewed, shown to others, locked, deleted."""
 
-from typing import Final
+from typing import Annotated, Final
 
-from fastapi import Response
+from fastapi import Depends, Response
 
 from skillyard.errors import InputError
 from skillyard.history.entries import Why
-from skillyard.registry.skills import Visibility
+from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.graph_schemas import ReferencesSchema
 from skillyard.server.api.skill_schemas import SkillSchema
@@ -14,7 +14,7 @@ from skillyard.server.web.choices import one_of
 from skillyard.server.web.forms import Form, Posted
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter, go_to
-from skillyard.server.web.skill import SKILL, TheSkill
+from skillyard.server.web.skill import SKILL, TheSkill, skill_to
 
 _MAX_REASON: Final = 1_000
 _VERSION: Final = f"{SKILL}/versions/{{version}}"
@@ -74,7 +74,7 @@ async def lock(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
 
 
 @router.page(f"{SKILL}/delete")
-async def ask(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
+async def ask(skill: Annotated[Skill, Depends(skill_to("manage"))], yard: TheYard, caller: Caller) -> Page:
     """What deleting it would break, before it is done."""
     around = await yard.registry.references.around(caller, skill.id)
     return Page("skill/delete.html", {"skill": SkillSchema.of(skill), "references": ReferencesSchema.of(around)})

@@ -3,12 +3,12 @@
 import asyncio
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Response
+from fastapi import Depends, Query, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import InputError, SkillyardError
 from skillyard.history.entries import Why
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.imports import draft_in
@@ -18,7 +18,7 @@ from skillyard.server.web.choices import one_of
 from skillyard.server.web.forms import Form, Posted
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter, go_to
-from skillyard.server.web.skill import SKILL, TheSkill
+from skillyard.server.web.skill import SKILL, TheSkill, skill_to
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleFile
 from skillyard.skill.diff import diff_bundles
 from skillyard.skill.document import parse
@@ -35,10 +35,12 @@ _BEGUN: Final = {
 router = PageRouter()
 
 FilePath = Annotated[str, Query(max_length=1024)]
+SkillToEdit = Annotated[Skill, Depends(skill_to("edit"))]
 
 
 @router.page("/skills/new")
 async def new(yard: TheYard, caller: Caller) -> Page:
+    caller.require_scope(Scope.WRITE)
     return await _new_page(yard, caller, {"namespace": caller.name})
 
 
@@ -68,7 +70,7 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
 
 
 @router.page(f"{SKILL}/edit")
-async def edit(skill: TheSkill, yard: TheYard, path: FilePath = SKILL_FILE) -> Page:
+async def edit(skill: SkillToEdit, yard: TheYard, path: FilePath = SKILL_FILE) -> Page:
     bundle = await yard.registry.shelf.bundle(skill)
     present = bundle.get(path)
     if present is not None and not is_text(present.data):

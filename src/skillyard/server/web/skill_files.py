@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from fastapi import Query, Response
+from fastapi import Query, Request, Response
 
 from skillyard.registry.versions import DRAFT
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.file_schemas import StoredFileSchema
 from skillyard.server.api.skill_schemas import SkillSchema
 from skillyard.server.raw_files import file_response, is_text
-from skillyard.server.web.page import Page, PageRouter
+from skillyard.server.web.page import TWIN, Page, PageRouter
+from skillyard.server.web.reader import Reader
 from skillyard.server.web.skill import SKILL, TheSkill
 from skillyard.skill.bundle import SKILL_FILE
 
@@ -43,6 +44,7 @@ class Folder:
 @router.get(f"{SKILL}/files/{{path:path}}", response_model=None)
 @router.page(f"{SKILL}/files")
 async def file(
+    request: Request,
     skill: TheSkill,
     yard: TheYard,
     caller: Caller,
@@ -55,10 +57,17 @@ async def file(
     states = yard.registry.states
     state = await states.of(caller, skill, version)
     files = await states.files(state)
+    # A file may itself be called so: then its page is meant, and its twin has that twice.
+    twin = request.url.path.endswith(TWIN) and not (
+        "path" in request.path_params and any(each.path == path for each in files)
+    )
+    if twin and "path" in request.path_params:
+        path = path.removesuffix(TWIN)
     stored, data = await states.file_among(state, files, path)
     kind = IMAGES.get(path.rpartition(".")[2].lower(), "")
     if raw:
-        return Response(data, media_type=kind) if kind else file_response(data, path)
+        headers = {"Cache-Control": Reader(request=request).cache_control}
+        return Response(data, media_type=kind, headers=headers) if kind else file_response(data, path, headers)
     shown: dict[str, Any] = {
         "skill": SkillSchema.of(skill),
         "version": state.label,
@@ -74,7 +83,7 @@ async def file(
         "is_cut": len(lines) > MAX_LINES or len(data) > MAX_SHOWN,
         "marked": {each["line"] for each in skill.findings if each["file"] == path} if version == DRAFT else set[int](),
     }
-    return Page("skill/file.html", shown, extra=extra)
+    return Page("skill/file.html", shown, extra=extra, twin=twin)
 
 
 def tree_of(paths: Sequence[str]) -> Folder:
