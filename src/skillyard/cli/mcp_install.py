@@ -242,6 +242,12 @@ def _print_states(console: "Console", rows: Sequence[dict[str, Any]]) -> None:
             if scope in row and (row[scope]["installed"] or row[scope]["problem"])
         ]
         state = ", ".join(where)
-        sign = styled(("✓", GOOD)) if where else styled(("·" if row["here"] else " ", FAINT))
+        scopes = [row[scope] for scope in ("project", "user") if scope in row]
+        if any(scope["problem"] for scope in scopes):
+            sign = styled(("!", BAD))
+        elif where:
+            sign = styled(("✓", GOOD))
+        else:
+            sign = styled(("·" if row["here"] else " ", FAINT))
         lines.append((sign, row["agent"], state or ("on this machine" if row["here"] else "")))
     print_rows(console, lines)

@@ -129,3 +129,8 @@ def test_mistakes_are_told_with_a_way_out(run, machine):
     broken = {row["agent"]: row for row in run("mcp", "clients", "--json").json["clients"]}["cursor"]
     assert "mcp.json" in broken["project"]["problem"]
     assert "mcp.json" in run("mcp", "clients").out
+
+
+def test_a_file_that_cannot_be_read_is_no_success(run, project):
+    (project / ".mcp.json").mkdir()
+    assert "!  claude-code     project:" in run("mcp", "clients").out

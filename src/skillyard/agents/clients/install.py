@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -74,7 +75,7 @@ def plan_install(client: Client, server: Server, *, name: str, machine: Machine,
             hint=f"Use 1 to {MAX_NAME} visible characters, such as skillyard.",
             details={"field": "name", "value": name[:MAX_NAME], "limit": MAX_NAME},
         )
-    file, of_user = config_file(client, machine, user=user)
+    file, of_user = _file_of(client, name, machine, user=user)
     entry = client.entry(server)
     if entry is None:
         raise UsageError(
@@ -98,7 +99,7 @@ def plan_uninstall(client: Client, *, name: str, machine: Machine, user: bool, h
 
     A file that nobody else changed becomes what it was, to the last byte.
     """
-    file, of_user = config_file(client, machine, user=user)
+    file, of_user = _file_of(client, name, machine, user=user)
     before = _read(file)
     text = _decoded(before, file)
     present = _entries(client, text, file).get(name)
@@ -137,7 +138,7 @@ def carry_out(change: Change, *, home: Path) -> None:
         records.keep(_record(change, known))
     try:
         if change.after is None:
-            change.file.unlink()
+            change.file.resolve().unlink()
             _take_away(known.folders if known else ())
         else:
             mode = _FOR_ALL if change.before is None and not change.user else None
@@ -154,7 +155,7 @@ def carry_out(change: Change, *, home: Path) -> None:
 
 def installed_entry(client: Client, machine: Machine, *, name: str, user: bool) -> tuple[Path, dict[str, Any] | None]:
     """The file of a client, and the entry of that name in it, if there is one."""
-    file, _ = config_file(client, machine, user=user)
+    file, _ = _file_of(client, name, machine, user=user)
     return file, _entries(client, _decoded(_read(file), file), file).get(name)
 
 
@@ -169,6 +170,14 @@ def config_file(client: Client, machine: Machine, *, user: bool) -> tuple[Path, 
             details={"field": "agent", "value": client.id},
         )
     return next((file for file in files if file.exists()), files[0]), of_user
+
+
+def _file_of(client: Client, name: str, machine: Machine, *, user: bool) -> tuple[Path, bool]:
+    """Of the files that a client reads the one in which that server is, else the one to write it into."""
+    first, of_user = config_file(client, machine, user=user)
+    others = [file for file in client.files(machine, user=of_user) if file != first and file.exists()]
+    holding = (file for file in (first, *others) if name in _entries(client, _decoded(_read(file), file), file))
+    return next(holding, first), of_user
 
 
 def _record(change: Change, known: Record | None) -> Record:
@@ -222,12 +231,11 @@ def _without(client: Client, text: str, file: Path, name: str) -> str:
 
 
 def _read(file: Path) -> bytes | None:
-    if not file.exists():
-        return None
-    if not file.is_file():
-        raise InputError(f"{file} is no file.", hint="Move it away.", details={"file": str(file)})
     try:
-        size = file.stat().st_size
+        state = file.stat()
+        if not stat.S_ISREG(state.st_mode):
+            raise InputError(f"{file} is no file.", hint="Move it away.", details={"file": str(file)})
+        size = state.st_size
         if size > MAX_CHARACTERS:
             raise LimitError(
                 f"{file} has {size:,} bytes; at most {MAX_CHARACTERS:,} are read.",
@@ -235,6 +243,8 @@ def _read(file: Path) -> bytes | None:
                 details={"file": str(file), "limit": MAX_CHARACTERS},
             )
         return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
     except OSError as error:
         raise UnavailableError(
             f"{file} cannot be read: {error.strerror}.", hint=f"Check it: ls -l {file}", details={"file": str(file)}

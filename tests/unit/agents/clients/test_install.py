@@ -9,7 +9,7 @@ import pytest
 from skillyard.agents.clients.install import Act, carry_out, plan_install, plan_uninstall
 from skillyard.agents.clients.json_text import parse_json_text
 from skillyard.agents.clients.table import CLIENTS, Server, find_client
-from skillyard.errors import ConflictError, InputError, NotFoundError, UsageError
+from skillyard.errors import ConflictError, InputError, NotFoundError, UnavailableError, UsageError
 from skillyard.library.agents import AGENTS
 from skillyard.library.roots import Machine
 
@@ -93,7 +93,26 @@ def test_programs_that_moved_their_file_are_met_where_they_are_now(machine, yard
     before = machine.home / ".gemini/antigravity/mcp_config.json"
     before.write_text("{}")
     assert put("antigravity", machine, yard, user=True).file == before
+    (machine.home / ".gemini/config").mkdir()
+    (machine.home / ".gemini/config/mcp_config.json").write_text("{}")
+    assert take("antigravity", machine, yard, user=True).file == before
+    assert before.read_text() == "{}"
     assert put("antigravity", machine, yard).file == machine.cwd / ".agents/mcp_config.json"
+
+
+def test_a_link_to_what_is_not_there_yet_stays_and_its_target_goes_again(machine, yard):
+    (machine.cwd / ".mcp.json").symlink_to("shared.json")
+    put("claude", machine, yard)
+    assert "skillyard" in (machine.cwd / "shared.json").read_text()
+    take("claude", machine, yard)
+    assert (machine.cwd / ".mcp.json").is_symlink()
+    assert not (machine.cwd / "shared.json").exists()
+
+
+def test_a_link_to_itself_is_told(machine, yard):
+    (machine.cwd / ".mcp.json").symlink_to(".mcp.json")
+    with pytest.raises(UnavailableError, match="cannot be read"):
+        put("claude", machine, yard)
 
 
 def test_the_names_of_known_agents_mean_the_same_here():
