@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from skillyard.agents.materialise import Place
+from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool
 from skillyard.agents.skill_tool import NAME as SKILL
-from skillyard.agents.skill_tool import SkillTool
 from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Tool
 from skillyard.agents.toolsets.of_yards import OF_YARDS, YardToolsets
-from skillyard.agents.toolsets.skills import skills_tools
-from skillyard.errors import UsageError
+from skillyard.agents.toolsets.skills import five_tools
+from skillyard.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,12 +76,19 @@ class Toolbox:
         """All of them as they are now, by name."""
         tools = dict(self._made)
         if self.follows_skills:
-            tools[SKILL] = replace(tools[SKILL], description=self._skill.description())
+            tools[SKILL] = replace(tools[SKILL], description=self._described())
         return tools
 
     def named(self, name: str) -> Tool | None:
         """The tool of that name, to be called."""
         return self._made.get(name)
+
+    def _described(self) -> str:
+        try:
+            return self._skill.description()
+        except UnavailableError:
+            # Many clients list tools once: they have them when the yard is back.
+            return BASE_DESCRIPTION
 
     @cached_property
     def _made(self) -> dict[str, Tool]:
@@ -90,7 +97,8 @@ class Toolbox:
         made: dict[str, Tool] = {}
         for name in self._toolsets:
             if name == SKILLS:
-                tools = skills_tools(self._source, session=self._session, place=self._place)
+                five = five_tools(self._source, session=self._session, place=self._place)
+                tools = [*five, self._skill.base_tool()]
             else:
                 tools = yards.tools(name)
             for tool in tools:

@@ -1,0 +1,29 @@
+import pytest
+
+from skillyard.agents.materialise import Nowhere
+from skillyard.agents.yard_source import YardSource
+from skillyard.remote.client import YardClient
+from skillyard.remote.connection import Connection
+from skillyard.server.mcp.tools import called, tool_named
+from skillyard.server.mcp.toolsets import Toolbox
+
+
+@pytest.fixture
+def away():
+    """The tools of a client whose yard does not answer."""
+    with Connection("http://127.0.0.1:9") as connection:
+        client = YardClient(connection)
+        yield Toolbox(YardSource(client), ("skills",), yard=lambda: client, place=Nowhere())
+
+
+def test_tools_are_there_while_the_yard_is_away(away):
+    """Many clients list tools once, when they start."""
+    assert away.tools()["skill"].description == "Execute a skill."
+    assert len(away.tools()) == 6
+
+
+@pytest.mark.parametrize(("name", "argument"), [("skill", "skill"), ("load_skill", "skill_name")])
+def test_what_went_wrong_with_a_yard_is_told_to_the_model_that_calls_a_tool(away, name, argument):
+    answer = called(tool_named(away, name), {argument: "pdf"})
+    assert answer.is_error
+    assert "does not answer" in answer.content[0].text
