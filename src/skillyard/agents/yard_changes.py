@@ -36,6 +36,11 @@ class YardChanges:
             self._follow()
             return str(self._number)
 
+    @property
+    def were_read(self) -> bool:
+        """Whether the states were read before, so that reading them again costs little."""
+        return self._touched is not None
+
     def states(self) -> Mapping[str, str]:
         """By full name, what tells one state of a skill from another."""
         with self._lock:

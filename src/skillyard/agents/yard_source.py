@@ -17,6 +17,7 @@ from skillyard.remote.library import entry_of, snippet_of
 from skillyard.search.catalog import BUDGET, Form, PromptCatalog, Shape, check_budget
 from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.limits import MIB
+from skillyard.skill.names import nearest_names
 from skillyard.usage.events import UsageKind
 
 MAX_KEPT_BYTES: Final = 32 * MIB
@@ -71,10 +72,14 @@ class YardSource:
 
     def nearest(self, name: str, n: int = NEAREST) -> list[str]:
         words = name.strip()[:_LONGEST_NAME]
-        about = [hit.skill.id for hit in self.search(words, n)]
-        if len(about) < n:
-            about += [found.id for found in self.page(limit=n).skills]
-        return list(dict.fromkeys(about))[:n]
+        # Of a yard with very many skills not all names are fetched for one that is wrong: a search finds most of them.
+        some = list(
+            self.snapshot() if self._changes.were_read else [each.id for each in self.page(limit=MAX_PAGE).skills]
+        )
+        folded = {part.casefold(): each for each in reversed(some) for part in (each, each.rpartition("/")[2])}
+        alike = (folded[near] for near in nearest_names(words.casefold(), folded, n))
+        about = (hit.skill.id for hit in self.search(words, n))
+        return list(dict.fromkeys([*alike, *about, *some]))[:n]
 
     def text(self, found: Found) -> str:
         return as_text(self.file(found, SKILL_FILE), errors="replace")

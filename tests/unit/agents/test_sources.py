@@ -49,6 +49,15 @@ def test_the_nearest_names_come_first_in_what_is_said_about_a_missing_skill(shel
     assert error.hint.index("pdf-tables") < error.hint.index("zeta")
 
 
+def test_a_name_with_a_slip_in_it_is_found_though_no_word_of_it_is_right(shelf):
+    for name in (*(f"a-{number}" for number in range(5)), "invoices"):
+        shelf.put(name)
+    assert shelf.source.nearest("invoces", 2)[0] == shelf.id("invoices")
+    shelf.source.snapshot()
+    shelf.put("contracts")
+    assert shelf.source.nearest("Contracs", 2)[0] == shelf.id("contracts")
+
+
 def test_the_text_is_the_whole_file_and_the_bundle_all_of_them(shelf):
     shelf.put("tool", "Does it.", "# Do\n\nIt — 하자.", {"references/A.md": "a", "scripts/run.py": "print()"})
     found = require(shelf.source, "tool")
