@@ -220,3 +220,18 @@ async def test_nodes_share_any_backend_that_skills_can_be_loaded_into(source, tm
 def test_a_graph_without_nodes_is_refused():
     with pytest.raises(UsageError, match="at least one node"):
         DeepAgentsGraphBuilder([], model="x", workshop=BackendWorkshop(dict, dict))
+
+
+@pytest.mark.parametrize(("loaded", "reason"), [(OSError("no disk"), "OSError: no disk"), ({}, "Nobody told")])
+async def test_a_graph_is_built_though_its_skills_cannot_be_loaded(tmp_path, loaded, reason):
+    async def load(skills, backend):
+        if isinstance(loaded, Exception):
+            raise loaded
+        return loaded
+
+    backend = FilesystemBackend(root_dir=tmp_path, virtual_mode=True)
+    nodes = [AgentNode(name="lead", skills=("pdf",))]
+    builder = DeepAgentsGraphBuilder(nodes, model=scripted("Done."), workshop=BackendWorkshop(lambda: backend, load))
+    async with builder as agent:
+        assert (await agent.ainvoke(ask("Write.")))["messages"][-1].text == "Done."
+        assert builder.loaded["pdf"].reason.startswith(reason)

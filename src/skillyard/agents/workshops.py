@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from deepagents.backends.protocol import BackendProtocol
 
@@ -18,6 +18,7 @@ from skillyard.remote.client import YardClient
 
 Load: TypeAlias = Callable[[Sequence[str], Any], Awaitable[Mapping[str, LoadStatus]]]
 """Loads skills into a backend, such as `SkillSandboxLoader.load_skills_to_sandbox` for some user, or `preload`."""
+_UNTOLD: Final = LoadStatus(loaded=False, reason="Nobody told what became of it.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +111,13 @@ class BackendWorkshop:
     async def open(self, skills: Sequence[str]) -> Opened:
         made = self._create()
         backend = await made if inspect.isawaitable(made) else made
-        return Opened(backend=backend, loaded=await self._load(list(dict.fromkeys(skills)), backend))
+        wanted = list(dict.fromkeys(skills))
+        try:
+            loaded = await self._load(wanted, backend)
+        except Exception as error:  # noqa: BLE001 -- whatever keeps skills away, the graph works without them
+            reason = told(error) if isinstance(error, SkillyardError) else f"{type(error).__name__}: {error}"
+            loaded = dict.fromkeys(wanted, LoadStatus(loaded=False, reason=reason))
+        return Opened(backend=backend, loaded={skill: loaded.get(skill, _UNTOLD) for skill in wanted})
 
     async def close(self, backend: BackendProtocol) -> None:
         ending = self._close(backend) if self._close is not None else None
