@@ -52,6 +52,14 @@ async def test_each_skill_has_its_status_under_the_id_that_was_given(world, load
     assert again[ids[0]].step is Step.UNCHANGED
 
 
+async def test_what_is_not_loaded_is_in_the_log_and_nothing_else_is(world, loader, place, caplog):
+    skill_id, _ = await published(world, "pdf")
+    await loader.load_skills_to_sandbox([skill_id, "gone"], place, world.viewer.person_id)
+    (told,) = [record.getMessage() for record in caplog.records if "not loaded" in record.getMessage()]
+    assert told.startswith("The skill gone was not loaded: There is no skill 'gone'")
+    assert skill_id not in told
+
+
 async def test_who_may_not_see_a_skill_does_not_load_it(world, loader, place, tmp_path):
     skill_id, _ = await published(world, "pdf")
     for person in (world.stranger.person_id, world.foreigner.person_id, "nobody"):

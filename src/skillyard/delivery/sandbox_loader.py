@@ -1,5 +1,6 @@
 """Skills of the registry put into a sandbox by request, each with what it requires."""
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, TypeAlias, TypeVar
@@ -19,6 +20,7 @@ from skillyard.registry.shipping import Shipment, SkillRef
 
 LOADED: Final = "loaded"
 """The kind of the origins of what was loaded by request: it stays until the sandbox's workspace goes."""
+_log: Final = logging.getLogger(__name__)
 
 SkillsBackend: TypeAlias = Workspace | FilesBackend | SkillsPlace
 """Where skills can be loaded to: a sandbox's session, a backend as deepagents has them, or any place of skills."""
@@ -69,10 +71,15 @@ class SkillSandboxLoader:
             principal = await self._who(user_id)
             found = await self._load(list(refs.values()), principal, backend)
         except SkillyardError as error:
+            _log.warning("Skills could not be loaded: %s", error.message)
             return dict.fromkeys(refs, LoadStatus(loaded=False, reason=error.message))
         except Exception as error:  # noqa: BLE001 -- callers are promised a status for every skill
+            _log.exception("Skills could not be loaded.")
             reason = f"{type(error).__name__}: {error}"
             return dict.fromkeys(refs, LoadStatus(loaded=False, reason=reason))
+        for skill_id, ref in refs.items():
+            if not found[ref]:
+                _log.warning("The skill %s was not loaded: %s", skill_id, found[ref].reason)
         return {skill_id: found[ref] for skill_id, ref in refs.items()}
 
     async def _who(self, user_id: str | None) -> Principal:
