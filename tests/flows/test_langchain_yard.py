@@ -130,3 +130,23 @@ def test_skills_of_others_are_nowhere_in_what_an_agent_is_told(home, yard, publi
     assert "open-plan" in said
     assert "hidden-plan" not in said
     assert "Plans in secret" not in said
+
+
+def test_another_process_tells_a_conversation_which_skills_were_updated(home, yard, publish):
+    publish("going", "Goes on.", version="1.0.0")
+    publish("staying", "Stays.", version="1.0.0")
+    saver = InMemorySaver()
+    model = scripted("Yes.", "Yes.")
+    first = SkillyardMiddleware(YardSource(yard))
+    create_agent(model, middleware=[first], checkpointer=saver).invoke(ask(), CONFIG)
+    publish("going", "Goes on and on.", version="1.1.0")
+    publish("coming", "Comes.", version="1.0.0")
+    with Skillyard(home=home) as elsewhere:
+        second = SkillyardMiddleware(YardSource(elsewhere))
+        create_agent(model, middleware=[second], checkpointer=saver).invoke(ask(), CONFIG)
+    told = model.system().partition("Skills have changed since your last turn.\n")[2].splitlines()
+    me = yard.skill("going")["full_name"].partition("/")[0]
+    assert told == [
+        f"Added: {me}/coming.",
+        f"Updated: {me}/going. What you loaded of it before is out of date: load it again.",
+    ]

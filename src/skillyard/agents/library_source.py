@@ -73,6 +73,8 @@ class LibrarySource:
     `search` finds more than name and description say, and `record` is told of uses, where there are such things.
     """
 
+    lasting = False
+
     def __init__(
         self,
         library: Library,

@@ -42,7 +42,7 @@ class Known(TypedDict):
     """What an agent knows of skills, as it is kept with a conversation."""
 
     look: str
-    """By whom the states were told: those of another process cannot be compared."""
+    """By whom the states were told: not of every source those of another process can be compared."""
     stamp: str
     states: dict[str, str]
     """What tells one state of a skill from another, of those that the agent was shown."""
@@ -117,7 +117,7 @@ class SkillPrompt:
         is_own = known["look"] == self._look
         if is_own and known["stamp"] == stamp:
             return SkillChanges()
-        if not is_own:
+        if not is_own and not self._source.lasting:
             before = {key: states.get(key, "") for key in before}
         found = changes_between(before, states)
         if known["whole"]:

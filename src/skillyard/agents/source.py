@@ -88,6 +88,11 @@ class SkillSource(Protocol):
         """What it is called in messages: a folder, an environment, the address of a yard."""
         ...
 
+    @property
+    def lasting(self) -> bool:
+        """Whether the states that `snapshot` tells mean the same in another process."""
+        ...
+
     def catalog_text(
         self, query: str = "", *, budget: int = BUDGET, pins: Sequence[str] = (), shape: Shape = Shape.XML
     ) -> PromptCatalog:

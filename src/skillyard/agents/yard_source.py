@@ -33,6 +33,8 @@ class YardSource:
     Of bundles that were fetched, `keep` bytes are kept.
     """
 
+    lasting = True
+
     def __init__(self, client: YardClient, *, keep: int = MAX_KEPT_BYTES) -> None:
         self.label = client.connection.url
         self._client = client

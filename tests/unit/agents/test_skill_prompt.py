@@ -17,6 +17,7 @@ class Skills:
     """A source of what it is given."""
 
     label = "skills"
+    lasting = False
 
     def __init__(self, **skills):
         self.skills = skills
