@@ -172,17 +172,14 @@ class LibrarySource:
         with self._lock:
             told = self._told
             if told is None or told.catalog is not catalog:
-                told = self._told = _Told.after(told, catalog)
+                begins = told is not None and catalog.watched and not told.catalog.watched
+                told = self._told = _Told.after(told, catalog, missed=begins and self._has_other_states(catalog))
             return str(told.number)
 
     def snapshot(self) -> Mapping[str, str]:
         catalog = self._look().catalog
         with self._lock:
-            states = self._states
-            if states is None or states[0] is not catalog:
-                revisions = self._revisions.look(catalog.entries)
-                states = self._states = (catalog, {key: str(number) for key, number in revisions.items()})
-            return states[1]
+            return self._states_of(catalog)
 
     def record(self, kind: UsageKind, found: Found, *, session: str = "", agent: str = "", detail: str = "") -> None:
         if self._recording is not None:
@@ -193,6 +190,18 @@ class LibrarySource:
             found = self.find(each) if isinstance(each, str) else each
             if found is not None:
                 self.record(kind, found, session=session, agent=agent)
+
+    def _has_other_states(self, catalog: Catalog) -> bool:
+        """Whether a file changed since the last snapshot, if there was one: before a watch began nobody told of it."""
+        before = self._states
+        return before is not None and before[1] != self._states_of(catalog)
+
+    def _states_of(self, catalog: Catalog) -> dict[str, str]:
+        states = self._states
+        if states is None or states[0] is not catalog:
+            revisions = self._revisions.look(catalog.entries)
+            states = self._states = (catalog, {key: str(number) for key, number in revisions.items()})
+        return states[1]
 
     def _look(self) -> "_Seen":
         """The library as it is now. Threads may share this: each leaves a whole look for the next."""
@@ -261,14 +270,14 @@ class _Told:
     """0 where nobody compares them."""
 
     @classmethod
-    def after(cls, before: "_Told | None", catalog: Catalog) -> "_Told":
+    def after(cls, before: "_Told | None", catalog: Catalog, *, missed: bool) -> "_Told":
         # A library that is told of changes gives another catalog only after one. Of others the skill files are looked
         # at; their other files are not, since there may be tens of thousands, until `snapshot` is asked for.
         told = catalog.watched and (before is None or before.catalog.watched)
         stamps = 0 if told else hash(tuple((entry, file_state(entry.location)) for entry in catalog.entries))
         if before is None:
             return cls(catalog=catalog, number=1, stamps=stamps)
-        changed = before.catalog.watched or stamps != before.stamps
+        changed = missed or before.catalog.watched or stamps != before.stamps
         return cls(catalog=catalog, number=before.number + changed, stamps=stamps)
 
 

@@ -116,6 +116,19 @@ def test_what_is_changed_while_a_folder_is_watched_is_seen_at_once(watched):
     assert [skill.id for skill in source.page().skills] == ["first", "second"]
 
 
+def test_what_changes_between_a_snapshot_and_the_begin_of_a_watch_is_noticed(folder):
+    folder.put("first")
+    reference = folder.root / "first/A.md"
+    reference.write_text("a")
+    before, stamp = folder.source.snapshot(), folder.source.stamp()
+    reference.write_text("another")
+    assert folder.source.stamp() != stamp
+    assert folder.library.catalog().watched
+    assert folder.source.snapshot() != before
+    stamp = folder.source.stamp()
+    assert folder.source.stamp() == stamp
+
+
 def test_a_root_that_is_replaced_is_noticed(watched, tmp_path):
     other = tmp_path / "other"
     shutil.copytree(watched.root, other)

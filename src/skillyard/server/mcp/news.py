@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import Any, Final
 
 from mcp.server.connection import Connection
@@ -31,6 +32,8 @@ from skillyard.server.mcp.uris import file_uri
 
 MOST_UPDATED: Final = 100
 """Of so many changed skills each file is told of; whoever follows more looks at the list."""
+LOOKS_AT_ALL: Final = 60
+"""Of so many looks one is at every file: not every source is told of a change to one beside `SKILL.md`."""
 MOST_WATCHED: Final = 1_000
 """Addresses that one older client may subscribe to."""
 
@@ -127,11 +130,11 @@ class News:
         finally:
             if not begun.done():
                 begun.set_result(None)
-        while True:
+        for turn in count(1):
             await self._wait()
             try:
                 seen = await aside(self._source.stamp)
-                if seen == stamp:
+                if seen == stamp and turn % LOOKS_AT_ALL:
                     continue
                 after = await aside(self._source.snapshot)
                 changes = changes_between(before, after)

@@ -184,6 +184,17 @@ async def test_a_subscriber_is_told_what_changed(guest, folder):
         assert ResourceUpdated(uri="skill://pdf/notes.md") in await told(events, 4)
 
 
+@pytest.mark.parametrize("is_stamped", [True, False])
+async def test_the_first_change_of_a_file_beside_the_instructions_is_told(guest, folder, monkeypatch, is_stamped):
+    """Also where only a look at every file shows it."""
+    if not is_stamped:
+        monkeypatch.setattr(guest.source, "stamp", lambda: "always the same")
+    folder.write("pdf", "notes.md", b"old")
+    async with connected(guest) as client, client.listen(resource_subscriptions=["skill://pdf/notes.md"]) as events:
+        folder.write("pdf", "notes.md", b"newer")
+        assert await told(events, 1) == {ResourceUpdated(uri="skill://pdf/notes.md")}
+
+
 async def test_a_subscriber_hears_nothing_else(guest, folder):
     async with connected(guest) as client, client.listen(prompts_list_changed=True) as events:
         folder.add("git")
