@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Final, TypedDict
 
 from skillyard.agents.changes import SkillChanges, changes_between
@@ -104,6 +105,20 @@ class SkillTool:
         head = f"{start} Available skills: "
         nearest = self.source.nearest(name, _NEAREST)
         return head + names_within(nearest, error.total, self._budget - len(head))
+
+
+def create_skill_tool_with_description(
+    source: SkillSource,
+    query: str = "",
+    *,
+    budget: int = BUDGET,
+    session: str = "",
+    agent: str = "",
+    place: Place | None = None,
+) -> Tool:
+    """The tool as it is now, for whoever makes a new one for each query and does not ask what changed."""
+    skill = SkillTool(source, budget=budget, session=session, agent=agent, place=place)
+    return replace(skill.base_tool(), description=skill.description(query))
 
 
 def skill_text(source: SkillSource, found: Found, place: Place | None = None) -> str:

@@ -3,7 +3,7 @@ import pytest
 from skillyard.agents.changes import SkillChanges
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import InSandbox, Nowhere, OnThisMachine
-from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool, skill_text
+from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool, create_skill_tool_with_description, skill_text
 from skillyard.agents.source import require
 from skillyard.errors import InputError, UnavailableError
 from skillyard.usage.events import UsageKind
@@ -35,6 +35,14 @@ def test_the_description_tells_of_the_skills_that_there_are_at_each_query(folder
     folder.remove("b-skill")
     folder.put("c-skill", "Does c.")
     assert skill_tool.description("c") == "Execute a skill. Available skills:\n- c-skill: Does c.\n- a-skill: Does a."
+
+
+def test_a_tool_may_be_made_anew_for_each_query(folder):
+    assert create_skill_tool_with_description(folder.source).description == BASE_DESCRIPTION
+    folder.put("pdf", "Reads PDF files.")
+    tool = create_skill_tool_with_description(folder.source, "Read this file.")
+    assert tool.description == "Execute a skill. Available skills:\n- pdf: Reads PDF files."
+    assert tool.call(skill="PDF")["success"]
 
 
 def test_the_description_is_within_its_budget_and_what_fits_the_query_is_first(shelf):

@@ -1,13 +1,12 @@
 """The `skills` toolset, which every agent gets: finding skills, loading them, and reaching their files."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Final, TypedDict
 
 from pydantic import Field
 
 from skillyard.agents.materialise import OnThisMachine, Place
-from skillyard.agents.skill_tool import SkillTool
+from skillyard.agents.skill_tool import create_skill_tool_with_description
 from skillyard.agents.source import HITS, Found, SkillSource, require
 from skillyard.agents.tool import Tool, tool_of
 from skillyard.agents.toolsets.bounds import window
@@ -144,10 +143,8 @@ def skills_tools(
     query: str = "",
 ) -> list[Tool]:
     """The five tools and `skill`, whose description tells of what there is now, what fits the query first."""
-    skill = SkillTool(source, budget=budget, session=session, agent=agent, place=place)
-    # Nobody asks this one what changed: looking at every file to know it would be for nothing.
-    one = replace(skill.base_tool(), description=skill.description(query))
-    return [*five_tools(source, session=session, agent=agent, place=place), one]
+    skill = create_skill_tool_with_description(source, query, budget=budget, session=session, agent=agent, place=place)
+    return [*five_tools(source, session=session, agent=agent, place=place), skill]
 
 
 def five_tools(source: SkillSource, *, session: str = "", agent: str = "", place: Place | None = None) -> list[Tool]:
