@@ -281,6 +281,18 @@ def test_the_one_skill_tool_describes_what_there_is_now(root, source, uses):
     assert used == [(UsageKind.LOADED, "pdf", "thread-1"), (UsageKind.SUCCEEDED, "pdf", "thread-1")]
 
 
+def test_what_the_one_tool_has_no_room_for_can_be_searched(root, source):
+    for number in range(100):
+        write_skill(root, f"filler-{number:02}", f"Does the dull thing number {number} with great patience. " * 3)
+    model = scripted(calls("search_skills", query="dull thing number 77"), calls("skill", skill="filler-77"), "Done.")
+    skills = SkillToolMiddleware(source, budget=1_000)
+    done = agent(model, skills).invoke(ask("Read."), CONFIG)
+    assert list(model.tools(0)) == ["skill", "search_skills"]
+    found, loaded = answers(done)
+    assert "filler-77" in found
+    assert "Do it." in loaded
+
+
 @pytest.mark.parametrize("middleware", [SkillyardMiddleware, SkillToolMiddleware])
 def test_an_agent_is_made_while_its_skills_cannot_be_reached(source, monkeypatch, middleware):
     def away(*_, **__):

@@ -31,7 +31,7 @@ from skillyard.skill.bundle import SKILL_FILE
 from skillyard.usage.events import UsageKind
 
 _log: Final = logging.getLogger(__name__)
-_SEARCH: Final = "search_skills"
+SEARCH: Final = "search_skills"
 _LOADING: Final = frozenset({"load_skill", "skill"})
 _READING: Final = "read_file"
 _READ: Final = "read `{0}NAME/SKILL.md` with `read_file` (`limit=1000`), where NAME is its name in the list,"
@@ -86,7 +86,7 @@ class SkillyardMiddleware(AgentMiddleware[SkillyardState, Any]):
         self._counting = ThreadPoolExecutor(1, thread_name_prefix="skill-uses")
         self._loads = Loads()
         tools = five_tools(counted_in_session(source, self._loads), agent=agent, place=place)
-        self.tools = langchain_tools(each for each in tools if self._files is None or each.name == _SEARCH)
+        self.tools = langchain_tools(each for each in tools if self._files is None or each.name == SEARCH)
 
     def close(self) -> None:
         """Wait until what was shown is counted."""

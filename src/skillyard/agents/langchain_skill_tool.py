@@ -7,7 +7,7 @@ from typing import Any, Final
 from langchain.agents.middleware import ModelRequest
 from langchain_core.tools import BaseTool
 
-from skillyard.agents.langchain_middleware import SkillyardMiddleware, told_changes
+from skillyard.agents.langchain_middleware import SEARCH, SkillyardMiddleware, told_changes
 from skillyard.agents.langchain_prompts import last_request, with_section
 from skillyard.agents.langchain_sessions import counted_in_session
 from skillyard.agents.langchain_tools import langchain_tool
@@ -17,13 +17,16 @@ from skillyard.agents.skill_prompt import notice_of
 from skillyard.agents.skill_tool import NAME, SkillTool
 from skillyard.agents.source import SkillSource
 from skillyard.errors import SkillyardError
-from skillyard.search.catalog import BUDGET
+from skillyard.search.catalog import BUDGET, OTHERS
 
 _log: Final = logging.getLogger(__name__)
 
 
 class SkillToolMiddleware(SkillyardMiddleware):
-    """One tool in place of a list in the prompt and five tools; the rest is as for `SkillyardMiddleware`."""
+    """One tool in place of a list in the prompt and five tools; the rest is as for `SkillyardMiddleware`.
+
+    Only where its description has no room for all skills, `search_skills` is there for the others.
+    """
 
     def __init__(
         self,
@@ -40,7 +43,8 @@ class SkillToolMiddleware(SkillyardMiddleware):
         self._skill = SkillTool(
             counted_in_session(source, self._loads), budget=budget, pins=pins, agent=agent, place=place
         )
-        self.tools = [langchain_tool(self._skill.base_tool())]
+        searching = (tool for tool in self.tools if tool.name == SEARCH)
+        self.tools = [langchain_tool(self._skill.base_tool()), *searching]
 
     def _told(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         try:
@@ -48,11 +52,12 @@ class SkillToolMiddleware(SkillyardMiddleware):
         except SkillyardError as error:
             _log.warning("The skills could not be listed: %s", error.message)
         else:
-            tools = [fresh if _is_skill_tool(tool) else tool for tool in request.tools]
-            request = request.override(tools=tools)
+            has_all = not fresh.description.endswith(OTHERS)
+            tools = [fresh if _is_called(tool, NAME) else tool for tool in request.tools]
+            request = request.override(tools=[tool for tool in tools if not (has_all and _is_called(tool, SEARCH))])
         notice = notice_of(told_changes(request.state))
         return request.override(system_message=with_section(request.system_message, notice)) if notice else request
 
 
-def _is_skill_tool(tool: BaseTool | dict[str, Any]) -> bool:
-    return isinstance(tool, BaseTool) and tool.name == NAME
+def _is_called(tool: BaseTool | dict[str, Any], name: str) -> bool:
+    return isinstance(tool, BaseTool) and tool.name == name
