@@ -26,6 +26,8 @@ def cut(text: str, limit: int = MAX_TEXT, *, more: str = "") -> str:
 
 def window(text: str, offset: int, limit: int = MAX_TEXT, *, argument: str = "offset") -> str:
     """The part of a text that begins at an offset, and how to read on where there is more."""
+    if offset > len(text):
+        return f"[… there is nothing at {offset:,}: it has {len(text):,} characters]"
     part = text[offset : offset + limit]
     end = offset + len(part)
     if end >= len(text):

@@ -33,6 +33,11 @@ def test_a_text_can_be_read_window_by_window(text, limit):
     assert whole == text
 
 
+def test_a_window_behind_the_end_says_where_the_end_is():
+    assert window("abc", 3) == ""
+    assert window("abc", 4_000) == "[… there is nothing at 4,000: it has 3 characters]"
+
+
 def test_lists_are_as_long_as_fits_and_tell_how_many_there_are():
     many = listed(({"n": n} for n in range(500)), more="; use offset")
     assert len(many["items"]) == MAX_ROWS
