@@ -124,6 +124,20 @@ def test_files_outside_of_the_workspace_are_reached_as_far_as_the_sandbox_lets_a
     assert shared.ls("/workspace/none").error == "file_not_found"
 
 
+def test_what_is_too_long_for_a_conversation_is_kept_in_the_sandbox(shared):
+    model = scripted(
+        calls("execute", command="seq 1 100000"),
+        calls("read_file", file_path="/large_tool_results/call-execute", offset=99_990),
+        calls("grep", pattern="99999", path="/large_tool_results"),
+        "Done.",
+    )
+    done = create_deep_agent(model=model, backend=shared).invoke(ask())
+    told, read, found = answers(done)
+    assert len(told) < 10_000
+    assert "99995" in read
+    assert "/workspace/.deepagents/large_tool_results/" in found
+
+
 def test_a_command_that_takes_too_long_is_ended_and_says_so(shared):
     done = shared.execute("sleep 30", timeout=1)
     assert "ended after 1 s" in done.output

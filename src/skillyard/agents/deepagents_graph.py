@@ -14,15 +14,13 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 
+from skillyard.agents.deepagents_sandbox import ARTIFACTS
 from skillyard.agents.deepagents_skills import FreshSkillsMiddleware
 from skillyard.agents.workshops import Opened, Workshop
 from skillyard.delivery.sandbox_loader import LoadStatus
 from skillyard.errors import UsageError
-from skillyard.sandbox.place import WORKSPACE
 from skillyard.search.catalog import BUDGET
 
-ARTIFACTS: Final = f"{WORKSPACE}/.deepagents"
-"""Where deepagents puts what is too long for a conversation: below the workspace, the rest may be read-only."""
 _log: Final = logging.getLogger(__name__)
 
 

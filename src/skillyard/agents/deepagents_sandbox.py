@@ -41,6 +41,10 @@ SECONDS: Final = 120
 """A command may take so long unless the agent says otherwise."""
 _LONGEST: Final = 300
 """A yard ends every command after these seconds."""
+ARTIFACTS: Final = f"{WORKSPACE}/.deepagents"
+"""Where deepagents puts what is too long for a conversation: below the workspace, the rest may be read-only."""
+_TOO_LONG: Final = ("/large_tool_results/", "/conversation_history/")
+"""Where it puts that unless it is told otherwise."""
 _PLACE: Final = f"Files of a sandbox are below {WORKSPACE}."
 
 
@@ -221,7 +225,7 @@ class YardSandbox(BaseSandbox):
         return WriteResult(path=file_path)
 
     def edit(self, file_path: str, old_string: str, new_string: str, replace_all: bool = False) -> EditResult:
-        return self._scripts.edit(file_path, old_string, new_string, replace_all)
+        return self._scripts.edit(placed(file_path), old_string, new_string, replace_all)
 
     def delete(self, file_path: str) -> DeleteResult:
         inside = inside_workspace(file_path)
@@ -236,10 +240,10 @@ class YardSandbox(BaseSandbox):
     def grep(
         self, pattern: str, path: str | None = None, glob: str | None = None, *, max_count: int | None = None
     ) -> GrepResult:
-        return self._searches.grep(pattern, path or WORKSPACE, glob, max_count=max_count)
+        return self._searches.grep(pattern, placed(path or WORKSPACE), glob, max_count=max_count)
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
-        return self._scripts.glob(pattern, path or WORKSPACE)
+        return self._scripts.glob(pattern, placed(path or WORKSPACE))
 
     def upload_files(self, files: list[tuple[str, bytes]]) -> list[FileUploadResponse]:
         return self._scripts.upload_files(files)
@@ -308,9 +312,15 @@ def _listed(found: FileDownloadResponse) -> FileDownloadResponse:
     return replace(found, content=listed_file(found.content, folder))
 
 
+def placed(path: str) -> str:
+    """A path as it is in the sandbox, where deepagents may not write to all that it takes for its own."""
+    full = posixpath.normpath(posixpath.join(WORKSPACE, path))
+    return f"{ARTIFACTS}{full}" if f"{full}/".startswith(_TOO_LONG) else path
+
+
 def inside_workspace(path: str) -> str | None:
     """A path relative to the workspace; None for one that leads elsewhere."""
-    full = posixpath.normpath(posixpath.join(WORKSPACE, path))
+    full = posixpath.normpath(posixpath.join(WORKSPACE, placed(path)))
     if full == WORKSPACE:
         return "."
     return full.removeprefix(f"{WORKSPACE}/") if full.startswith(f"{WORKSPACE}/") else None
