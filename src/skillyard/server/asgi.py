@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from skillyard.errors import InputError, SkillyardError, TooManyRequestsError, UnauthenticatedError
+from skillyard.errors import InputError, SkillyardError, TooManyRequestsError, UnauthenticatedError, UsageError
 from skillyard.server.mcp.refusals import refusal_body, speaks_mcp
 from skillyard.server.yard.errors import of_path, speaks_yard, yard_body, yard_status
+
+if TYPE_CHECKING:
+    from skillyard.server.web.refusals import RefusalPage
 
 Message: TypeAlias = MutableMapping[str, Any]
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -64,11 +67,12 @@ def encoded(body: dict[str, object]) -> bytes:
 async def refuse(
     scope: Scope, send: Send, error: SkillyardError, *, status: int | None = None, extra: Iterable[Header] = ()
 ) -> None:
-    """Answer with an error before the application has seen the request."""
+    """Answer with an error before the application has seen the request: people with a page, programs with JSON."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": error.code})
         return
-    body = error_body(error.as_public_dict())
+    page = _page(scope, error)
+    body = error_body(error.as_public_dict()) if page is None else page.body
     if speaks_mcp(scope["method"], scope["path"]):
         body = encoded(refusal_body(error))
     elif speaks_yard(scope["path"]):
@@ -76,12 +80,24 @@ async def refuse(
         body = encoded(yard_body(error, state_of(scope).get(REQUEST_ID, "")))
         status = yard_status(error) if status in {None, InputError.http_status} else status
     own = ((name.lower().encode(), value.encode()) for name, value in error_headers(error).items())
+    shown = [(b"content-type", b"application/json"), *RAW_SAFE_HEADERS] if page is None else page.headers
     headers = [
-        (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
-        *RAW_SAFE_HEADERS,
+        *shown,
         *own,
         *extra,
     ]
     await send({"type": "http.response.start", "status": status or error.http_status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def _page(scope: Scope, error: SkillyardError) -> "RefusalPage | None":
+    """What a person in front of a browser is shown; what is wrong with the request itself only a program can mend."""
+    from skillyard.server.sign_in.origins import wants_page  # noqa: PLC0415 -- it needs the types of this module
+
+    is_program = header(scope, b"authorization") is not None or not wants_page(scope)
+    if is_program or isinstance(error, UsageError):
+        return None
+    from skillyard.server.web.refusals import refusal_page  # noqa: PLC0415 -- programs need no templates
+
+    return refusal_page(scope, error)

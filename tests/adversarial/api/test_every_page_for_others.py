@@ -142,6 +142,23 @@ def test_who_is_not_signed_in_is_led_to_the_door_and_back(world):
         assert (answer.status_code, answer.headers["location"]) == (303, f"/sign-in?next={quote(page, safe='')}")
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "told"),
+    [
+        (401, {}, 'href="/sign-in"'),
+        (403, {"Cookie": "skillyard_session=over", "Sec-Fetch-Site": "cross-site"}, "does not come from a page"),
+        (413, {"Content-Length": "99999999"}, "20971520 bytes"),
+    ],
+)
+def test_what_is_refused_before_it_is_read_is_told_to_people_as_a_page(world, status, headers, told):
+    answer = world.ask("anonymous", "POST", "/skills/new", raw_body=[b"name=x"], headers=BROWSER | headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "text/html; charset=utf-8")
+    assert told in answer.text
+    assert "default-src 'none'; style-src 'self'" in answer.headers["content-security-policy"]
+    program = world.ask("anonymous", "POST", "/skills/new", raw_body=[b"name=x"], headers=headers)
+    assert (program.status_code, program.headers["content-type"]) == (status, "application/json")
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if row[1].startswith("POST")], ids=named)
 def test_a_form_that_no_page_of_ours_gave_is_refused(world, row):
     rule, route, kind, given = row

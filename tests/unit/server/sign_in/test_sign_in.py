@@ -258,7 +258,7 @@ def test_programs_are_told_that_they_are_unknown(yard, subtests):
         ("GET", "/", {}),
         ("GET", "/", {"accept": "*/*"}),
         ("GET", "/", {"accept": "application/json"}),
-        ("POST", "/", HTML),
+        ("POST", "/", {}),
         ("GET", "/", {**HTML, "authorization": "Bearer sky_wrong"}),
         ("GET", "/api/v1/me", HTML),
         ("GET", "/v1/things", HTML),
@@ -269,6 +269,12 @@ def test_programs_are_told_that_they_are_unknown(yard, subtests):
             answer = yard.client.request(method, path, headers=headers)
             code = "unauthorized" if path.startswith("/v1/") else "unauthenticated"
             assert problem(answer) == (401, code)
+
+
+def test_a_person_who_sends_a_form_when_the_session_is_over_is_told_so_on_a_page(yard):
+    answer = yard.client.post("/settings/tokens", headers=HTML)
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "text/html; charset=utf-8")
+    assert 'href="/sign-in"' in answer.text
 
 
 def test_a_session_that_is_over_leads_to_the_sign_in_and_hides_nothing_open(yard):
