@@ -66,6 +66,13 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
     page.wait_for_selector("#graph[data-drawn='3']")
     expect(page.get_by_role("table").get_by_role("link", name=name)).to_be_visible()
     expect(page.get_by_role("table")).to_contain_text("leads nowhere")
+    drawn = "document.getElementById('graph')._cyreg.cy.nodes()"
+    assert page.evaluate(f"{drawn}.filter('.lost').map((node) => node.data('label'))") == ["never-was"]
+    places = f"{drawn}.map((node) => node.position())"
+    first = page.evaluate(places)
+    page.reload()
+    page.wait_for_selector("#graph[data-drawn='3']")
+    assert page.evaluate(places) == first
     page.get_by_role("button", name="Zoom in").click()
     page.get_by_role("button", name="Show all").click()
     with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
@@ -75,3 +82,6 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
         assert "of-it" in client.get(waiting["broken"]["href"]).text
     assert {node["full_name"].rpartition("/")[2] for node in told["nodes"]} == {"hub-of-it", "spoke-of-it"}
     assert [edge["trouble"] is None for edge in told["edges"]].count(False) == 1
+    assert told["totals"] == {"nodes": 2, "edges": 2, "broken": 1}
+    page.goto(f"{yard.url}/graph?q=nothing-like-it")
+    expect(page.get_by_role("main")).to_contain_text("No reference fits.")

@@ -64,7 +64,7 @@ def _view(whole: Graph, q: str, *, broken: bool) -> _View:
     return _View(
         nodes=[{"id": node.id, "full_name": node.full_name} for node in drawn],
         edges=[_told(edge) for edge in edges if edge.source.id in ends and _goal(edge) in ends],
-        totals={"nodes": total, "edges": len(edges), "broken": len(whole.broken)},
+        totals={"nodes": total, "edges": len(edges), "broken": sum(edge.trouble is not None for edge in edges)},
         rows=edges[:_MAX_ROWS],
     )
 
