@@ -7,6 +7,8 @@ import shutil
 from collections.abc import Iterator
 from typing import Final
 
+from pydantic import BaseModel
+
 from skillyard.app.checks import Check, Status, ok, writable
 from skillyard.app.environments import ACTIVE, active_name, all_environments
 from skillyard.app.libraries import index_dir, reach
@@ -67,7 +69,7 @@ def _git() -> Check:
 
 
 def _variables() -> Iterator[Check]:
-    known = {f"{ENV_PREFIX}{key.upper()}" for key in Settings.model_fields} | _OTHER_VARIABLES
+    known = {f"{ENV_PREFIX}{key.upper()}" for key in _keys(Settings)} | _OTHER_VARIABLES
     for name in sorted(os.environ):
         if name.startswith(ENV_PREFIX) and name not in known:
             yield Check(
@@ -76,6 +78,14 @@ def _variables() -> Iterator[Check]:
                 message=f"{name} is set, but there is no such setting.",
                 fix=f"unset {name}",
             )
+
+
+def _keys(model: type[BaseModel]) -> Iterator[str]:
+    """What can be set, and what of it one by one: `learning` and `learning__skills`."""
+    for key, field in model.model_fields.items():
+        yield key
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from (f"{key}__{inner}" for inner in _keys(field.annotation))
 
 
 def _environment(settings: Settings) -> Iterator[Check]:

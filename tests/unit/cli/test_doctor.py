@@ -42,6 +42,13 @@ def test_what_settings_name_must_be_there(run, tmp_path, monkeypatch):
     assert "SKILLYARD_PROT" in found["environment variables", "warning"]["message"]
 
 
+def test_one_key_of_a_setting_may_be_set_by_a_variable_of_its_own(run, monkeypatch):
+    monkeypatch.setenv("SKILLYARD_LEARNING__SKILLS", "review")
+    assert ("environment variables", "warning") not in checks(run("doctor", "--json"))
+    monkeypatch.setenv("SKILLYARD_LEARNING__SKILS", "review")
+    assert "SKILS" in checks(run("doctor", "--json"))["environment variables", "warning"]["message"]
+
+
 def test_one_skill_is_one_skill(run, skill):
     skill("tool")
     assert any(check["message"].endswith(": 1 skill") for check in run("doctor", "--json").json["checks"])
