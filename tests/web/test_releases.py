@@ -136,6 +136,7 @@ def test_health_is_drawn_with_the_bounds_of_the_test_and_told_as_a_table(yard, v
     page = visit(yard.url).go(f"/releases/{seen.stable}")
     expect(page.locator(".chart canvas")).to_have_count(2)
     expect(page.locator(".chart").nth(1)).to_contain_text("rolled back from")
+    expect(page.locator(".chart").nth(1).locator(".u-marker[style*=dashed]")).to_have_count(2)  # the bounds
     plain = visit(yard.url, javascript=False).go(f"/releases/{seen.stable}")
     plain.locator("summary", has_text="as a table").click()
     expect(plain.locator("#health tbody tr")).to_have_count(3)
@@ -208,7 +209,7 @@ def test_what_was_done_again_and_again_is_found_from_the_board(yard, visit, lear
         yard.client.sandboxes.shell(sandbox, f"mkdir -p {name} && printf 'Dear {name}' > {name}/letter.txt")
         yard.client.sandboxes.shell(sandbox, f"wc -c {name}/letter.txt")
     page = visit(yard.url).go("/releases")
-    page.get_by_role("button", name="Look for new ones").click()
+    page.get_by_role("button", name="Find candidates").click()
     expect(page.locator("#mining")).to_contain_text("runs were looked at")
     page.locator("#mining li a").first.click()
     expect(page.locator("#standing")).to_contain_text("found in runs")

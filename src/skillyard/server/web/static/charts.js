@@ -12,6 +12,11 @@ function line(label, name, more) {
   return { label, stroke: colour(name), width: 2, points: { size: 5, fill: colour("--surface") }, ...more };
 }
 
+// So many of something on a day: a column, beside that of another kind or around both.
+function columns(label, name, share, align, more) {
+  return line(label, name, { width: 1, fill: colour(name), points: { show: false }, paths: uPlot.paths.bars({ size: [share, 24], align }), ...more });
+}
+
 const counts = [1, 2, 5].flatMap((each) => [each, each * 10, each * 100, each * 1000, each * 10000]).sort((one, other) => one - other);
 
 const drawn = {
@@ -26,13 +31,14 @@ const drawn = {
       const row = kinds.indexOf(use.event);
       if (at !== undefined && row >= 0) rows[row][at] += use.count;
     }
-    const colours = ["--accent", "--good", "--bad"];
     const written = (moment) => new Date(moment * 1000).toISOString().slice(0, 10);
     return {
       data: [days, ...rows],
-      series: [{ label: day, value: (_, moment) => moment == null ? "–" : written(moment) }, ...kinds.map((_, at) => line(labels[at], colours[at]))],
+      series: [{ label: day, value: (_, moment) => moment == null ? "–" : written(moment) },
+        columns(labels[0], "--accent", 0.9, 0, { fill: colour("--accent-weak") }), columns(labels[1], "--good", 0.4, -1), columns(labels[2], "--bad", 0.4, 1)],
       tzDate: (moment) => uPlot.tzDate(new Date(moment * 1000), "Etc/UTC"),
       across: (moment) => written(moment).slice(5),
+      scales: { x: { range: [days[0] - 43200, days[89] + 43200] }, y: { range: (_, low, high) => [0, Math.max(high * 1.1, 4)] } },
     };
   },
 
@@ -82,6 +88,22 @@ const drawn = {
   },
 };
 
+// What a dashed line stands for is said on it, below it where the line above has its own words.
+function name(chart) {
+  const { ctx, bbox } = chart;
+  const bounds = chart.series.flatMap((each, at) => each.dash ? [{ ...each, at: chart.valToPos(chart.data[at][0], "y", true), text: `${each.label} ${each.value(chart, chart.data[at][0])}` }] : []);
+  bounds.sort((one, other) => one.at - other.at);
+  ctx.save();
+  ctx.font = `${12 * devicePixelRatio}px ${getComputedStyle(document.body).fontFamily}`;
+  ctx.textAlign = "left";
+  bounds.forEach((bound, number) => {
+    ctx.fillStyle = bound.stroke();
+    ctx.textBaseline = number ? "top" : "bottom";
+    ctx.fillText(bound.text, bbox.left + 8 * devicePixelRatio, bound.at + (number ? 5 : -4) * devicePixelRatio);
+  });
+  ctx.restore();
+}
+
 // Until somebody points at it, a chart tells of its end.
 function latest(chart) {
   chart.setLegend({ idx: chart.data[0].length - 1 });
@@ -97,7 +119,7 @@ async function draw(place, asked) {
   const upright = !values ? { ...axis, incrs: counts } : { ...axis, splits, size: 60, values: (_, all) => all.map((each) => each == null ? "" : values(each)) };
   const style = getComputedStyle(place);
   const size = () => ({ width: place.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight), height: 220 });
-  const chart = new uPlot({ ...size(), axes: [flat, upright], cursor: { drag: { x: false } }, hooks: { ready: [latest] }, ...more }, data, place);
+  const chart = new uPlot({ ...size(), axes: [flat, upright], cursor: { drag: { x: false } }, hooks: { ready: [latest], draw: [name] }, legend: { markers: { dash: (all, at) => all.series[at].dash ? "dashed" : "solid" } }, ...more }, data, place);
   addEventListener("resize", () => { if (place.isConnected) chart.setSize(size()); });
 }
 
