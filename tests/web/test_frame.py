@@ -23,6 +23,7 @@ def test_a_slash_finds_and_the_palette_leads_anywhere(yard, visit):
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/skills\?q=sandbox$"))
     page.keyboard.press("Control+k")
+    expect(page.locator("#palette-found").get_by_role("link", name="Sandboxes")).to_be_visible()
     page.keyboard.type("skill-creator")
     first = page.locator("#palette-found a").first
     expect(first).to_contain_text("skill-creator")

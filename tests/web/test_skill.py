@@ -103,6 +103,14 @@ def test_an_edit_of_an_old_state_is_a_conflict_and_loses_nothing(yard, visit, pu
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.get_by_label("Text")).to_have_value(mine)
+    expect(page.locator(".diff .removed")).to_contain_text("Somebody was faster")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("article")).to_contain_text("My words")
+    page.get_by_role("link", name="Publish a version").click()  # what agents get is still the other
+    page.get_by_role("button", name="Publish a version").click()
+    page.goto(f"{yard.url}{path}")
+    expect(page.locator("article")).to_contain_text("My words")
+    expect(page.get_by_role("main")).not_to_contain_text("working copy")
 
 
 def test_a_refused_form_keeps_what_was_entered(yard, visit):

@@ -1,5 +1,6 @@
 """Small pieces of HTML that a page may have hundreds of: a macro of a template takes several times as long for one."""
 
+import re
 from datetime import datetime
 from typing import Final
 
@@ -13,6 +14,19 @@ from skillyard.server.web.moments import ago as time_between
 from skillyard.server.web.moments import parsed
 
 _NEVER: Final = Markup("&ndash;")
+_CODE: Final = re.compile("`([^`\n]+)`")
+_PAGES: Final = {
+    "fb": "/learning/feedback/",
+    "mem": "/learning/memories/",
+    "prop": "/learning/proposals/",
+    "rule": "/learning/rules/",
+    "run": "/releases/runs/",
+    "sc": "/releases/candidates/",
+    "se": "/releases/evaluations/",
+    "sr": "/releases/",
+}
+"""Where something is, by how its id begins."""
+_ID: Final = re.compile(rf"\b({'|'.join(_PAGES)})-[0-9a-f]{{12}}\b")
 
 
 def skill_link(full_name: str) -> Markup:
@@ -25,6 +39,12 @@ def skill_link(full_name: str) -> Markup:
 def badge(text: object, kind: str = "") -> Markup:
     """A short fact; `kind` is how it is to be taken: good, bad, warn or info."""
     return _html(f'<span class="badge{f" {escape(kind)}" if kind else ""}">{escape(text)}</span>')
+
+
+def words(text: str) -> Markup:
+    """What a service said: what stands in backticks as code, and ids as links to what they name."""
+    linked = _ID.sub(lambda found: f'<a href="{_PAGES[found[1]]}{found[0]}">{found[0]}</a>', str(escape(text)))
+    return _html(_CODE.sub(r"<code>\1</code>", linked))
 
 
 @pass_context

@@ -13,7 +13,7 @@ from markupsafe import Markup
 import skillyard
 from skillyard.server.web.diffs import side_rows, unified_rows
 from skillyard.server.web.figures import duration, figure, percent
-from skillyard.server.web.fragments import ago, badge, skill_link
+from skillyard.server.web.fragments import ago, badge, skill_link, words
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.markdown import to_html
 from skillyard.server.web.messages import told
@@ -82,6 +82,7 @@ def _environment() -> Environment:
         unified_rows=unified_rows,
         side_rows=side_rows,
         told=_told,
+        words=words,
     )
     return environment
 

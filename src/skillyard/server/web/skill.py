@@ -69,6 +69,7 @@ async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
             "dependencies": await _dependencies(yard, caller, skill),
             "usage": [UsageDaySchema.of(day) for day in usage],
             "provenance": await provenance_of(yard, caller, skill),
+            "is_changed": await _is_changed(yard, caller, skill),
         },
         extra={"pages": _pages_of(references)},
     )
@@ -84,6 +85,13 @@ async def history(
         "skill/history.html",
         {"skill": SkillSchema.of(skill), "entries": page.data, "next_cursor": page.next_cursor},
     )
+
+
+async def _is_changed(yard: Yard, caller: Principal, skill: Skill) -> bool:
+    """Whether the working copy, which the page shows, is another than what is shipped."""
+    if skill.latest is None:
+        return False
+    return (await yard.registry.versions.get(caller, skill.id, skill.latest)).digest != skill.digest
 
 
 def _deeds_of(principal: Principal, skill: Skill) -> frozenset[str]:

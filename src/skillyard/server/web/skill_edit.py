@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Query, Response
 
 from skillyard.app.yard import Yard
-from skillyard.errors import InputError, SkillyardError
+from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.skills import Skill, Visibility
@@ -99,7 +99,13 @@ async def save(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
             file = BundleFile(path, text.encode(), executable)
             await yard.registry.workbench.put_file(caller, skill.id, file, base=base, why=_why(form))
     except SkillyardError as error:
-        return _edit_page(skill, path, text, executable=executable, base=base, problem=error, form=form)
+        edited: dict[str, Any] = {"executable": executable, "problem": error, "form": form}
+        if isinstance(error, ConflictError) and base != skill.digest and form.text("do") != "delete":
+            # Who has seen what differs from the present state may put theirs in its place.
+            bundle = await yard.registry.shelf.bundle(skill)
+            edited["preview"] = await asyncio.to_thread(_preview, bundle, path, text, executable=executable)
+            return _edit_page(skill, path, text, **edited, base=skill.digest)
+        return _edit_page(skill, path, text, **edited, base=base)
     return go_to(skill_path(skill.full_name), done="saved")
 
 

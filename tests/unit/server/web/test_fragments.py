@@ -1,4 +1,4 @@
-from skillyard.server.web.fragments import badge, skill_link
+from skillyard.server.web.fragments import badge, skill_link, words
 
 
 def test_a_link_to_a_skill_sets_its_namespace_apart():
@@ -24,3 +24,9 @@ def test_nothing_in_a_badge_becomes_html():
 
 def test_a_badge_needs_no_kind():
     assert badge(3) == '<span class="badge">3</span>'
+
+
+def test_words_of_services_have_code_and_lead_to_what_they_name():
+    assert words("Run `ls <a>` on fb-0123456789ab, not fb-x.") == (
+        'Run <code>ls &lt;a&gt;</code> on <a href="/learning/feedback/fb-0123456789ab">fb-0123456789ab</a>, not fb-x.'
+    )

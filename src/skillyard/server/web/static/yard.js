@@ -10,8 +10,10 @@ function isTyping(target) {
 document.addEventListener("keydown", (event) => {
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();
+    const input = palette.querySelector("input");
     if (!palette.open) palette.showModal();
-    palette.querySelector("input").select();
+    input.select();
+    input.dispatchEvent(new Event("search"));  // before anything is typed, it offers the places
   } else if (event.key === "/" && !isTyping(event.target) && !event.ctrlKey && !event.metaKey && !event.altKey) {
     event.preventDefault();
     document.querySelector("[data-focus='/']").focus();
@@ -50,9 +52,10 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
 });
 
-// On a narrow screen the places stand in one line: the present one is in sight.
-const present = document.querySelector(".bar nav [aria-current]");
-if (present) present.parentElement.scrollLeft = present.offsetLeft - present.parentElement.offsetLeft - 16;
+// On a narrow screen places and tabs stand in one line: the present one is in sight.
+for (const present of document.querySelectorAll(".bar nav [aria-current], .tabs [aria-current]")) {
+  present.parentElement.scrollLeft = present.offsetLeft - present.parentElement.offsetLeft - 16;
+}
 
 // Live: whatever is marked with data-news is asked for again when something of its kind changes.
 const live = document.querySelector(".live");
