@@ -59,6 +59,17 @@ def test_a_change_shows_what_it_did_to_the_files(yard, visit, publish):
     expect(page.locator(".diff.sides del")).to_have_text("Before")
 
 
+def test_a_change_of_settings_shows_what_differs_in_words(yard, visit):
+    yard.client.people.create_namespace("ruled")
+    yard.client.people.set_policy("ruled", {"review": True})
+    visitor = visit(yard.url)
+    page = visitor.go("/history")
+    entry = page.locator("li", has_text="Changed the policy of ruled")
+    entry.get_by_role("link").last.click()
+    expect(page.locator("tbody tr").first).to_have_text("review" + "no" + "yes")
+    visitor.is_content_on_every_screen()
+
+
 def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, publish):
     name = publish("hub-of-it", "# Hub")
     publish("spoke-of-it", "See [hub](../hub-of-it/SKILL.md) and [no](../never-was/SKILL.md).")

@@ -47,6 +47,7 @@ def test_folders_are_brought_in_agents_connected_and_a_model_chosen(new_yard, vi
     page.get_by_label("Provider and model").fill("openai:gpt-5")
     page.get_by_role("button", name="Use it").click()
     expect(page.get_by_text("openai:gpt-5").first).to_be_visible()
+    expect(page.get_by_text("from the next start of the server")).to_be_visible()
     visitor.is_content()
 
 

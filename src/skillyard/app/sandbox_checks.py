@@ -62,9 +62,10 @@ def _proven(offered: "Capabilities", results: "Sequence[ProbeResult]") -> Check:
     telling = sum(result.twin_succeeded for result in claimed)
     message = (
         f"{offered.backend} holds {', '.join(sorted(offered.enforced))}: {len(claimed)} ways out were tried and are "
-        f"closed; {telling} of them are open without it. {offered.reason}"
+        f"closed; {telling} of them are open without it."
     )
-    return Check(name=_NAME, status=Status.OK, message=message.rstrip(), fix=offered.fix)
+    told = " ".join(filter(None, (message, offered.reason)))
+    return Check(name=_NAME, status=Status.OK, message=told, fix=offered.fix)
 
 
 def _contains_nothing(offered: "Capabilities") -> Check:

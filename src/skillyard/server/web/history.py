@@ -1,6 +1,7 @@
 """The history: what happened, who did it and why; each change with what it did to the files, and undone from here."""
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 from fastapi import Query, Response
 
@@ -34,13 +35,14 @@ async def history(
 
 @router.page("/history/{number}")
 async def entry(number: Number, yard: TheYard, caller: Caller, view: Annotated[str, Query(max_length=16)] = "") -> Page:
-    found = await get_entry(number, yard, caller)
+    found = (await get_entry(number, yard, caller)).data
     extra = {
         "view": view,
-        "change": await state_change(found.data),
+        "change": await state_change(found),
+        "facts": _facts(found.before or {}, found.after or {}),
         "may_undo": await yard.registry.chronicle.may_undo(caller, number),
     }
-    return Page("entry.html", {"entry": found.data}, extra=extra)
+    return Page("entry.html", {"entry": found}, extra=extra)
 
 
 @router.post("/history/{number}/undo", response_model=None)
@@ -48,3 +50,10 @@ async def undo(number: Number, form: Posted, yard: TheYard, caller: Caller) -> R
     """Take a change back; that is a change, too."""
     made = await yard.registry.chronicle.undo(caller, number, why=Why(reason=form.text("reason")[:_MAX_REASON]))
     return go_to(f"/history/{made.number}", done="undone")
+
+
+def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What is known of either state, by name, what differs first."""
+    names = {**after, **before}
+    facts = [{"name": name, "is_changed": before.get(name) != after.get(name)} for name in names]
+    return sorted(facts, key=lambda fact: not fact["is_changed"])

@@ -109,6 +109,7 @@ async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) 
     """How far the yard is set up, and what could be done."""
     known = await _known(yard, caller)
     found = await asyncio.to_thread(found_here, library, known)
+    model = await asyncio.to_thread(model_in_settings)
     return {
         "folders": {
             "done": not found and any(each.namespace != SYSTEM for each in known.values()) and not has_sample(home),
@@ -117,7 +118,8 @@ async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) 
             "sources": sorted({entry.source for entry in found}),
         },
         "agents": [each.as_dict() for each in await asyncio.to_thread(connections, Machine.here())],
-        "model": await asyncio.to_thread(model_in_settings),
+        "model": model,
+        "is_model_used": model == yard.learning.models.name,
         "sample": has_sample(home),
     }
 
