@@ -66,6 +66,22 @@ def test_what_changes_elsewhere_shows_by_itself(yard, visit, tmp_path):
     expect(page.locator("#skills")).to_contain_text("seen-at-once")
 
 
+def test_what_changed_while_the_server_refused_shows_when_it_answers_again(yard, visit, tmp_path):
+    page = visit(yard.url).page
+    page.clock.install()
+    page.route("**/api/v1/events", lambda route: route.fulfill(status=503))
+    page.goto(f"{yard.url}/skills")
+    expect(page.locator(".live")).to_have_attribute("data-live", "off")
+    folder = tmp_path / "missed-at-first"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: missed-at-first\ndescription: Shows up. Use when late.\n---\n# Hi\n")
+    yard.client.publish(folder)
+    page.unroute("**/api/v1/events")
+    page.clock.fast_forward(10_000)
+    expect(page.locator(".live")).to_have_attribute("data-live", "on")
+    expect(page.locator("#skills")).to_contain_text("missed-at-first")
+
+
 def test_every_page_has_a_twin_for_programs_and_a_first_page_for_each(yard):
     with httpx.Client(base_url=yard.url, trust_env=False, timeout=60) as client:
         for path in ("/home.json", "/skills.json", "/skills.json?q=python", "/reviews.json"):

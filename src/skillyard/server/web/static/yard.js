@@ -79,7 +79,7 @@ function refresh(kinds, everything = false) {
   }
 }
 
-function listen() {
+function listen({ again = false } = {}) {
   if (!document.querySelector("[data-news]") || !window.EventSource) return;
   const kinds = new Set();
   const source = new EventSource("/api/v1/events");
@@ -89,8 +89,17 @@ function listen() {
     refreshing = setTimeout(() => { refresh(kinds); kinds.clear(); }, 150);
   };
   showLive("wait");
-  source.onopen = () => showLive("on");
-  source.onerror = () => showLive(source.readyState === EventSource.CLOSED ? "off" : "wait");
+  source.onopen = () => {
+    showLive("on");
+    if (again) refresh(kinds, true);
+    again = false;
+  };
+  // A browser gives up where the answer is an error, such as that of a proxy whose server starts anew.
+  source.onerror = () => {
+    const isOver = source.readyState === EventSource.CLOSED;
+    showLive(isOver ? "off" : "wait");
+    if (isOver) setTimeout(listen, 10_000, { again: true });
+  };
   source.addEventListener("change", take);
   source.addEventListener("removed", take);
   addEventListener("pagehide", () => source.close(), { once: true });
