@@ -122,7 +122,7 @@ def test_what_cannot_be_done_says_why_and_keeps_what_was_entered(yard, visit, us
     expect(page.get_by_label("Network")).to_have_value("nowhere")
     page.goto(f"{yard.url}/sandboxes/{used}")
     page.get_by_label("What to run").fill("true")
-    page.get_by_label("for at most").fill("300")
+    page.get_by_label("Stop after").fill("300")
     page.locator("form[data-run]").evaluate("form => { form.seconds.max = 9999; form.seconds.value = 5000; }")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator("#result [role=alert]")).to_contain_text("5000 seconds")
