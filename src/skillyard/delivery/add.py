@@ -79,7 +79,7 @@ class _Adding:
     force: bool
 
     def action(self) -> Action:
-        path = self.target.root / self.skill.id
+        path = self._copy(self.target.root / self.skill.id)
         relative = self.target.place.relative(path)
         before = self.lock.at(relative)
         seen = look_at(path)
@@ -115,6 +115,14 @@ class _Adding:
                 "Use --copy for separate copies, or --force to put a link there (what is there goes to the trash).",
             )
         return self._decided(plain, seen)
+
+    def _copy(self, path: Path) -> Path:
+        """Where the skill's files are: for a link that was made for another agent's copy, that copy."""
+        if self.force:
+            return path
+        copies = (entry for entry in self.lock.of(self.skill.id) if self.target.place.relative(path) in entry.links)
+        copy = next((self.target.place.resolve(entry.path) for entry in copies), path)
+        return copy if leads_to(path, copy) else path
 
     def _decided(self, plain: Action, seen: Look) -> Action:
         """The plain installation, or what becomes of it because of what is there."""

@@ -202,6 +202,22 @@ def test_several_agents_get_one_copy_and_relative_links(project: Path, shared: T
     assert acts(plan_add(offer(), [shared])) == ["unchanged"]
 
 
+def test_adding_for_one_of_the_agents_that_share_a_copy_changes_that_copy_or_nothing(
+    project: Path, shared: Target, target: Target, offer: Offer, home: Path
+):
+    apply_plan(plan_add(offer(), [shared]), home=home)
+    lock = read_lock(shared.place)
+    again = plan_add(offer(), [target])
+    assert [action.act for action in again.actions] == [Act.UNCHANGED]
+    apply_plan(plan_add(offer({"a.md": "A"}), [target]), home=home)
+    assert (project / ".agents/skills/pdf/a.md").read_text() == "A"
+    assert (project / ".claude/skills/pdf").is_symlink()
+    (before,), (after,) = lock.entries, read_lock(shared.place).entries
+    assert (after.path, after.links) == (before.path, before.links)
+    forced = plan_add(offer({"a.md": "A"}), [target], force=True)
+    assert [action.path for action in forced.actions] == [project / ".claude/skills/pdf"]
+
+
 def test_a_missing_link_is_made_again(project: Path, shared: Target, offer: Offer, home: Path):
     apply_plan(plan_add(offer(), [shared]), home=home)
     (project / ".claude/skills/pdf").unlink()
