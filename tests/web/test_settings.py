@@ -66,11 +66,40 @@ def test_an_agent_gets_a_skill_and_loses_it(yard, visit):
     expect(card).to_contain_text("No skill is attached.")
 
 
-def test_a_team_is_made(yard, visit):
-    page = visit(yard.url).go("/settings/namespaces")
+def test_a_team_is_made_and_says_what_it_asks_of_versions(yard, visit):
+    visitor = visit(yard.url)
+    page = visitor.go("/settings/namespaces")
     page.get_by_label("Name").fill("data-team")
     page.get_by_role("button", name="Create").click()
-    expect(page.locator("section.card", has_text="data-team")).to_contain_text("administrator")
+    card = page.locator("section.card", has_text="data-team")
+    expect(card).to_contain_text("administrator")
+    card.get_by_text("What is asked of versions").click()
+    card.get_by_label("Security scan").select_option("refuse-errors")
+    card.get_by_label("Somebody else approves").check()
+    visitor.is_content()
+    card.get_by_role("button", name="Save").click()
+    expect(card).to_contain_text("versions are reviewed")
+    kept = httpx.get(f"{yard.url}/api/v1/namespaces/data-team", trust_env=False, timeout=60).json()["data"]["policy"]
+    assert (kept["scan"], kept["review"], kept["profile"]) == ("refuse-errors", True, "lenient")
+
+
+def test_an_environment_is_used_and_left(yard, visit):
+    (yard.home / ".config/skillyard/environments/research/skills").mkdir(parents=True)
+    page = visit(yard.url, javascript=False).go("/settings/system")
+    card = page.locator("section.card", has_text="research")
+    card.get_by_role("button", name="Use").click()
+    expect(card).to_contain_text("in use")
+    card.get_by_role("button", name="Leave").click()
+    expect(card.get_by_role("button", name="Use")).to_be_visible()
+
+
+def test_a_form_that_is_sent_twice_does_it_once(yard, visit):
+    page = visit(yard.url).go("/settings")
+    page.get_by_label("What it is for").fill("clicked twice")
+    page.get_by_role("button", name="Make the token").dblclick()
+    expect(page.get_by_role("status").locator("code")).to_be_visible()
+    page.goto(f"{yard.url}/settings")
+    expect(page.locator("tr", has_text="clicked twice")).to_have_count(1)
 
 
 def test_people_sign_in_with_a_token_and_see_only_what_is_theirs(serve, visit):

@@ -90,6 +90,12 @@ PAGE_ROUTES = [
         "crew",
         {"data": {"person": "extra", "role": "viewer"}},
     ),
+    (
+        "team admins",
+        "POST /settings/namespaces/{name}/policy",
+        "crew",
+        {"data": {"profile": "lenient", "scan": "inform"}},
+    ),
     ("everyone", "GET /settings/agents", "none", {}),
     ("tenant admins", "POST /settings/agents", "none", {"data": {"name": "{new}"}}),
     (

@@ -9,6 +9,7 @@ from skillyard.errors import InputError, SkillyardError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields
 from skillyard.identity.namespaces import role_held
+from skillyard.identity.policy import ScanRule
 from skillyard.identity.principals import Principal, Role
 from skillyard.registry.shipping import SkillRef
 from skillyard.server.api.agent_schemas import AgentSchema, AgentSkillsSchema
@@ -17,9 +18,11 @@ from skillyard.server.api.people_schemas import MemberSchema, NamespaceSchema
 from skillyard.server.web.choices import one_of
 from skillyard.server.web.forms import Posted
 from skillyard.server.web.page import Page, PageRouter, go_to
+from skillyard.skill.models import Profile
 
 _NAMESPACES: Final = "/settings/namespaces"
 _AGENTS: Final = "/settings/agents"
+_CHOICES: Final = {"roles": list(Role), "profiles": list(Profile), "scans": list(ScanRule)}
 
 router = PageRouter()
 
@@ -54,6 +57,18 @@ async def set_member(name: str, form: Posted, yard: TheYard, caller: Caller) -> 
     except SkillyardError as error:
         return await _namespaces_page(yard, caller, problem=error)
     return go_to(_NAMESPACES, done="members")
+
+
+@router.post(f"{_NAMESPACES}/{{name}}/policy", response_model=None)
+async def set_policy(name: str, form: Posted, yard: TheYard, caller: Caller) -> Response:
+    """Say what is asked of versions that are published there; rules that the form does not have stay."""
+    asked = {"profile": form.text("profile"), "scan": form.text("scan"), "review": form.is_set("review")}
+    try:
+        present = await yard.namespaces.get(caller, name)
+        await yard.namespaces.set_policy(caller, name, {**present.policy.as_dict(), **asked}, why=form.why)
+    except SkillyardError as error:
+        return await _namespaces_page(yard, caller, problem=error)
+    return go_to(_NAMESPACES, done="policy")
 
 
 @router.page(_AGENTS)
@@ -107,7 +122,7 @@ async def _namespaces_page(yard: Yard, principal: Principal, *, problem: Skillya
     return Page(
         "settings/namespaces.html",
         {"namespaces": shown},
-        extra={"roles": list(Role), "problem": problem.as_public_dict() if problem else None},
+        extra={**_CHOICES, "problem": problem.as_public_dict() if problem else None},
         status=problem.http_status if problem else 200,
     )
 

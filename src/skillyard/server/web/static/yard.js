@@ -46,6 +46,11 @@ document.addEventListener("click", async (event) => {
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
+  if (event.defaultPrevented || event.target.method !== "post") return;
+  // A second click while the answer is on its way would do everything twice.
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+  setTimeout(() => { delete event.target.dataset.sent; }, 3000);
 });
 
 document.addEventListener("change", (event) => {
