@@ -39,7 +39,6 @@ _DEVICES: Final = (
 )
 _METADATA: Final = ("169.254.169.254", 80)
 _IPC_CREAT, _IPC_RMID = 0o1000, 0
-_PATIENCE: Final = 10.0
 _PRIVATE: Final = 0o600
 _ENDING_SECONDS: Final = 0.2
 _VICTIMS: Final = (
@@ -67,8 +66,11 @@ class World:
     servers: Mapping[str, Any]
     heard: list[bytes]
 
-    def told(self, attempts: list[str], *, sandboxed: bool) -> dict[str, Any]:
-        """What attempts are told; outside of a sandbox, those on the machine itself go for something planted."""
+    def told(self, attempts: list[str], *, sandboxed: bool, patience: float) -> dict[str, Any]:
+        """What attempts are told; outside of a sandbox, those on the machine itself go for something planted.
+
+        `patience` is for how many seconds those that fill the disk wait to be ended.
+        """
         shadow, system, pattern, sysrq, settings = _ISOLATED
         if not sandboxed:
             shadow, system, settings = (str(self.folder / name) for name in ("secret", ".", "settings"))
@@ -92,7 +94,7 @@ class World:
             "file_bytes": LIMITS.file_bytes,
             "disk": LIMITS.disk_bytes,
             "temporary": LIMITS.tmp_bytes,
-            "patience": _PATIENCE if sandboxed else 0,
+            "patience": patience,
             **self.servers,
         }
 

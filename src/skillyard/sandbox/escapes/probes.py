@@ -20,6 +20,8 @@ from skillyard.sandbox.place import Place
 from skillyard.sandbox.session import Command, Session
 
 _SECONDS: Final = 60.0
+_PATIENCE: Final = 40.0
+"""For how long whoever fills a disk that is watched waits to be ended: at once, but where the machine is busy."""
 _NOTE: Final = 200
 _PYTHON: Final = ("python3", "-I", "-S", "-")
 
@@ -70,12 +72,14 @@ async def prove(backend: Backend, probes: Sequence[Probe] = QUICK) -> tuple[Prob
 async def _inside(backend: Backend, world: World, probes: Sequence[Probe]) -> dict[str, _Attempt]:
     """All in one sandbox, but for those that need one of their own."""
     made: dict[str, _Attempt] = {}
+    is_watched = Barrier.DISK in (await backend.capabilities()).enforced
+    patience = _PATIENCE if is_watched else 0.0
     together = [probe for probe in probes if not probe.alone]
     for batch in (together, *([probe] for probe in probes if probe.alone)):
         if batch:
             async with _sandbox(backend) as session:
                 try:
-                    made |= _judged(world, batch, await _run(session, world, batch))
+                    made |= _judged(world, batch, await _run(session, world, batch, patience))
                 except SandboxDiedError:
                     if len(batch) == 1:
                         made[batch[0].name] = _Attempt(succeeded=False, note="the sandbox was ended")
@@ -93,8 +97,9 @@ async def _sandbox(backend: Backend) -> AsyncGenerator[Session]:
         await backend.remove_cargo(name)
 
 
-async def _run(session: Session, world: World, probes: Sequence[Probe]) -> bytes:
-    command = Command(argv=_PYTHON, stdin=_program(world, probes, sandboxed=True), timeout=_SECONDS)
+async def _run(session: Session, world: World, probes: Sequence[Probe], patience: float) -> bytes:
+    attempts = _program(world, probes, sandboxed=True, patience=patience)
+    command = Command(argv=_PYTHON, stdin=attempts, timeout=_SECONDS)
     outcome = await session.run(command)
     return outcome.stdout
 
@@ -111,7 +116,7 @@ async def _outside(world: World, probes: Sequence[Probe]) -> dict[str, _Attempt]
         )
         try:
             async with asyncio.timeout(_SECONDS):
-                output, _ = await process.communicate(_program(world, probes, sandboxed=False))
+                output, _ = await process.communicate(_program(world, probes, sandboxed=False, patience=0.0))
         finally:
             if process.returncode is None:
                 process.kill()
@@ -119,8 +124,8 @@ async def _outside(world: World, probes: Sequence[Probe]) -> dict[str, _Attempt]
         return _judged(world, probes, output)
 
 
-def _program(world: World, probes: Sequence[Probe], *, sandboxed: bool) -> bytes:
-    return program(json.dumps(world.told([probe.name for probe in probes], sandboxed=sandboxed)))
+def _program(world: World, probes: Sequence[Probe], *, sandboxed: bool, patience: float) -> bytes:
+    return program(json.dumps(world.told([probe.name for probe in probes], sandboxed=sandboxed, patience=patience)))
 
 
 def _judged(world: World, probes: Sequence[Probe], output: bytes) -> dict[str, _Attempt]:
