@@ -120,7 +120,7 @@ def test_what_is_given_wrongly_is_refused(learn, tmp_path):
     assert learn("feedback", "  ").code == 1
     assert learn("feedback", "--file", tmp_path / "none.csv").code == 3
     missing = learn("show", "fb-000000000000")
-    assert (missing.code, "skillyard learn feedback" in missing.err) == (3, True)
+    assert (missing.code, "skillyard learn list" in missing.err) == (3, True)
     assert learn("list", "--stage", "somewhere").code == 2
 
 
