@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage less often, and never among what is imported: it took a tenth of the time of all tests."""
+    """Look for garbage less often, and never among what is imported: it took a tenth of the time of API tests."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
