@@ -19,7 +19,8 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel
 
-from skillyard.agents.toolsets.of_yards import OF_YARDS, YardToolsets
+from skillyard.agents.toolsets.names import OF_YARDS
+from skillyard.agents.toolsets.of_yards import YardToolsets
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
 from skillyard.history.entries import Why

@@ -7,8 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    __version__: str
-
     from skillyard.client import Skillyard
     from skillyard.errors import SkillyardError
     from skillyard.library.environments import Environment, Environments
@@ -18,6 +16,8 @@ if TYPE_CHECKING:
     from skillyard.skill.document import parse
     from skillyard.skill.library import Layered
     from skillyard.skill.scan import scan
+
+__version__ = "0.1.0"
 
 __all__ = [
     "Bundle",
@@ -47,10 +47,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 -- slow, and seldom wanted
-
-        return version("skillyard")
     if name not in _HOMES:
         raise AttributeError(f"module 'skillyard' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

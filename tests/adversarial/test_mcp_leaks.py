@@ -13,10 +13,10 @@ import pytest
 from tests.private_yard import NAME, OF_TENANT, SECRET, private_yard
 from tests.strange_calls import KIND_OF, KINDS, NAMES_NOTHING, StrangeCalls
 
+from skillyard.agents.toolsets.names import TOOLSETS
 from skillyard.agents.yard_source import YardSource
 from skillyard.config.settings import Settings
 from skillyard.server.mcp.server import SkillServer
-from skillyard.server.mcp.toolsets import TOOLSETS
 
 pytestmark = pytest.mark.anyio
 

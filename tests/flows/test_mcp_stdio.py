@@ -121,6 +121,40 @@ def test_a_client_of_before_is_served_by_the_protocol_it_knows(root, environment
         assert pipe.ask("resources/read", uri="skill://none/SKILL.md")["error"]["code"] == -32602
 
 
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "quick", "version": "1"}}
+PIPELINED = [
+    {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+    {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+]
+
+
+@pytest.mark.parametrize("cut", [1, 80, 250, None])
+def test_a_client_that_does_not_wait_is_answered_once_however_its_lines_arrive(root, environment, tmp_path, cut):
+    said = b"".join(json.dumps(message).encode() + b"\n" for message in PIPELINED)
+    with piped(environment, tmp_path, "--root", str(root)) as pipe:
+        pipe.process.stdin.write(said[:cut])
+        pipe.process.stdin.flush()
+        if cut == 250:
+            assert pipe.hear()["id"] == 1, "the first line was whole"
+        pipe.process.stdin.write(said[len(said) if cut is None else cut :])
+        pipe.process.stdin.flush()
+        answers = [pipe.hear() for _ in range(2 if cut == 250 else 3)]
+        assert sorted(answer["id"] for answer in answers) == ([1, 2] if cut == 250 else [1, 1, 2])
+        assert "result" in pipe.ask("tools/list")
+
+
+@pytest.mark.parametrize("words", [("--root", "no-such-folder"), ("--env", "none")])
+def test_a_server_that_cannot_start_says_why(environment, tmp_path, words):
+    line = json.dumps(PIPELINED[0]).encode() + b"\n"
+    done = subprocess.run(
+        [*COMMAND, *words], input=line, capture_output=True, env=environment, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 3
+    assert words[1].encode() in done.stderr
+
+
 def test_what_is_no_message_does_not_end_the_server(root, environment, tmp_path):
     with piped(environment, tmp_path, "--root", str(root)) as pipe:
         pipe.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "o", "version": "1"})

@@ -53,10 +53,12 @@ def serve(
     Without options these are the skills in reach from here. `skillyard mcp install` tells a client to start it;
     `skillyard serve` serves MCP over HTTP, at /mcp.
     """
-    from skillyard.server.mcp.toolsets import chosen_toolsets  # noqa: PLC0415 -- `--help` needs nothing of it
+    from skillyard.agents.toolsets.names import chosen_toolsets  # noqa: PLC0415 -- `--help` needs nothing of it
+    from skillyard.server.mcp.opening import Opening  # noqa: PLC0415 -- as above
 
     check_place(server, token, root, env, registry=registry)
     chosen = chosen_toolsets(toolsets)
+    opening = Opening()
     settings = load_settings({"server": server, "token": token})
     with ExitStack() as opened, ExitStack() as first_closed:
         yard = cache(lambda: opened.enter_context(_yard(server, token)))
@@ -73,7 +75,7 @@ def serve(
             from skillyard.agents.materialise import OnThisMachine  # noqa: PLC0415 -- as above
             from skillyard.server.mcp.stdio import serve_stdio  # noqa: PLC0415 -- half a second of imports
 
-        serve_stdio(source, chosen, yard=yard, place=OnThisMachine(settings.home))
+        serve_stdio(source, chosen, opening=opening, yard=yard, place=OnThisMachine(settings.home))
 
 
 def _yard(server: str | None, token: str | None) -> "Skillyard":

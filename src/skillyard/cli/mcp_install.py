@@ -147,7 +147,7 @@ def _clients(names: Sequence[str] | None, machine: Machine) -> list[Client]:
 def _checked(toolsets: str) -> str:
     if not toolsets:
         return ""
-    from skillyard.server.mcp.toolsets import chosen_toolsets  # noqa: PLC0415 -- needs the whole server
+    from skillyard.agents.toolsets.names import chosen_toolsets  # noqa: PLC0415 -- needs the whole server
 
     chosen_toolsets(toolsets)
     return toolsets.replace(" ", "")

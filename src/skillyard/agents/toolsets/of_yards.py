@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Tool
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from skillyard.agents.yard_source import YardSource
     from skillyard.remote.client import YardClient
-
-OF_YARDS: Final = ("registry", "sandbox", "releases", "learning")
 
 
 class YardToolsets:

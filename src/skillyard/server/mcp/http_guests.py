@@ -16,6 +16,7 @@ from starlette.datastructures import State
 from skillyard.agents.folder_uses import FolderUses
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import Nowhere, OnThisMachine
+from skillyard.agents.toolsets.names import chosen_toolsets
 from skillyard.agents.yard_source import YardSource
 from skillyard.db.database import Database
 from skillyard.errors import NotAllowedError, UsageError
@@ -27,7 +28,6 @@ from skillyard.server.asgi import Scope, header
 from skillyard.server.mcp.guests import Common, Guest
 from skillyard.server.mcp.manifests import KeptManifests
 from skillyard.server.mcp.threads import MOST_CALLS, aside
-from skillyard.server.mcp.toolsets import chosen_toolsets
 from skillyard.server.streams import Streams
 from skillyard.skill.limits import MIB
 

@@ -26,7 +26,7 @@ def _only_looks(scope: Scope) -> bool:
 
 
 def _about() -> dict[str, object]:
-    from skillyard.server.mcp.toolsets import DEFAULT, TOOLSETS  # noqa: PLC0415 -- other routes need no tools
+    from skillyard.agents.toolsets.names import DEFAULT, TOOLSETS  # noqa: PLC0415 -- other routes need no tools
 
     return {
         "protocol": "Model Context Protocol over streamable HTTP",

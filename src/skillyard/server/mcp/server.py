@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.connection import Connection
@@ -17,13 +17,12 @@ from skillyard.errors import LimitError
 from skillyard.server.mcp.completions import completed
 from skillyard.server.mcp.errors import mcp_error
 from skillyard.server.mcp.guests import Guest, Guests
+from skillyard.server.mcp.introduction import EXTENSION, INSTRUCTIONS, NAME, SETTINGS, TITLE
 from skillyard.server.mcp.news import MOST_WATCHED
 from skillyard.server.mcp.progress import told_to
 from skillyard.server.mcp.prompts import listed_prompts, prompt_of
 from skillyard.server.mcp.resources import listed_resources, listed_templates, read_resource
 from skillyard.server.mcp.skills_extension import (
-    EXTENSION,
-    SETTINGS,
     GetSkillParams,
     ReadDirectoryParams,
     get_skill,
@@ -36,13 +35,6 @@ from skillyard.server.mcp.tools import called, listed_tools, tool_named
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P", bound=BaseModel)
 
-NAME: Final = "skillyard"
-INSTRUCTIONS: Final = (
-    "Skills are folders of instructions, scripts and references for kinds of tasks. Before a task, look whether one "
-    "fits: the tool `skill` lists them, `search_skills` finds them. Load it, then do as it says. Every file of a skill "
-    "is also a resource, skill://<skill>/<path>, and every skill a prompt."
-)
-
 
 class SkillServer(Server[Any]):
     """The server of the SDK, with the handlers of one kind of guests."""
@@ -52,7 +44,7 @@ class SkillServer(Server[Any]):
         super().__init__(
             NAME,
             version=skillyard.__version__,
-            title="Skillyard",
+            title=TITLE,
             instructions=INSTRUCTIONS,
             # Headers that repeat arguments are for tools that declare some; the SDK would list all tools to find out.
             get_tool_input_schema=lambda _name: None,

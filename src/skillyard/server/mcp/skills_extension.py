@@ -1,6 +1,6 @@
 """The Skills extension of MCP (SEP-2640): listing skills, getting one, and looking into folders."""
 
-from typing import Any, Final
+from typing import Any
 
 from mcp_types import PaginatedRequestParams, RequestParams, Resource
 
@@ -8,14 +8,10 @@ from skillyard.agents.source import SkillSource
 from skillyard.errors import InputError
 from skillyard.server.mcp.directories import children_at
 from skillyard.server.mcp.errors import no_resource
+from skillyard.server.mcp.introduction import FRESH
 from skillyard.server.mcp.manifests import Manifests, manifest_of
 from skillyard.server.mcp.uris import places
 from skillyard.skill.bundle import SKILL_FILE
-
-EXTENSION: Final = "io.modelcontextprotocol/skills"
-SETTINGS: Final[dict[str, Any]] = {"directoryRead": True}
-_FRESH: Final[dict[str, Any]] = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-"""Skills change at any time, and what one sees is no one else's business."""
 
 
 class GetSkillParams(RequestParams):
@@ -36,7 +32,7 @@ def list_skills(source: SkillSource, manifests: Manifests, cursor: str | None) -
     Skills that no host would take are left out; a page may therefore be short, or empty and not the last.
     """
     page = source.page(cursor or "")
-    answer = {**_FRESH, "skills": manifests.listed(page.skills)}
+    answer = {**FRESH, "skills": manifests.listed(page.skills)}
     return {**answer, "nextCursor": page.next_cursor} if page.next_cursor else answer
 
 
@@ -44,7 +40,7 @@ def get_skill(source: SkillSource, uri: str) -> dict[str, Any]:
     """The entry of one skill, whether it was listed or not."""
     for place in places(source, uri):
         if place.path == SKILL_FILE:
-            return {**_FRESH, "skill": manifest_of(source, place.skill)}
+            return {**FRESH, "skill": manifest_of(source, place.skill)}
     raise no_resource(uri)
 
 

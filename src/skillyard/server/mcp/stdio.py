@@ -13,7 +13,9 @@ from mcp.server.stdio import stdio_server
 from skillyard.agents.materialise import Place
 from skillyard.agents.source import SkillSource
 from skillyard.server.mcp.guests import Guest, OneGuest
+from skillyard.server.mcp.opening import Opening
 from skillyard.server.mcp.server import SkillServer
+from skillyard.server.mcp.unanswered import Unanswered
 from skillyard.server.mcp.unreadable import Messages
 
 if TYPE_CHECKING:
@@ -26,7 +28,12 @@ LOOK_SECONDS: Final = 0.5
 
 
 def serve_stdio(
-    source: SkillSource, toolsets: tuple[str, ...], *, yard: "Callable[[], YardClient]", place: Place
+    source: SkillSource,
+    toolsets: tuple[str, ...],
+    *,
+    opening: Opening,
+    yard: "Callable[[], YardClient]",
+    place: Place,
 ) -> None:
     """Serve until the client closes the pipe."""
     gc.freeze()  # what was imported stays: no answer waits until it was looked through
@@ -40,14 +47,16 @@ def serve_stdio(
         local=Path.cwd(),
         wait=partial(asyncio.sleep, LOOK_SECONDS),
     )
-    anyio.run(_serve, welcome)
+    opening.answered()  # waits here, where it can be interrupted, until the client says something
+    anyio.run(_serve, opening, welcome)
 
 
-async def _serve(welcome: "Callable[[], Guest]") -> None:
+async def _serve(opening: Opening, welcome: "Callable[[], Guest]") -> None:
     guest = welcome()
     server = SkillServer(OneGuest(guest))
     try:
-        async with stdio_server() as (receiving, sending):
-            await server.run(Messages(receiving, sending), sending, server.create_initialization_options())
+        async with stdio_server(anyio.wrap_file(opening.wire())) as (receiving, sending):
+            answers = Unanswered(sending, opening.answered())
+            await server.run(Messages(receiving, sending), answers, server.create_initialization_options())
     finally:
         guest.news.close()

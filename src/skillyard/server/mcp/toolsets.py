@@ -3,44 +3,22 @@
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from skillyard.agents.materialise import Place
 from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool
 from skillyard.agents.skill_tool import NAME as SKILL
 from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Tool
-from skillyard.agents.toolsets.of_yards import OF_YARDS, YardToolsets
+from skillyard.agents.toolsets.names import SKILLS
+from skillyard.agents.toolsets.of_yards import YardToolsets
 from skillyard.agents.toolsets.skills import five_tools
-from skillyard.errors import UnavailableError, UsageError
+from skillyard.errors import UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skillyard.remote.client import YardClient
-
-SKILLS: Final = "skills"
-ALL: Final = "all"
-DEFAULT: Final = (SKILLS,)
-TOOLSETS: Final = (SKILLS, *OF_YARDS)
-_SHOWN: Final = 100
-
-
-def chosen_toolsets(text: str | None) -> tuple[str, ...]:
-    """The toolsets that a list with commas names, each once; without any, the default."""
-    names = list(dict.fromkeys(name for part in (text or "").split(",") if (name := part.strip().lower())))
-    if not names:
-        return DEFAULT
-    if ALL in names:
-        return TOOLSETS
-    unknown = next((name for name in names if name not in TOOLSETS), None)
-    if unknown is not None:
-        raise UsageError(
-            f"There is no toolset {unknown[:_SHOWN]!r}.",
-            hint=f"Choose of: {', '.join(TOOLSETS)}; or {ALL}.",
-            details={"field": "toolsets", "value": unknown[:_SHOWN]},
-        )
-    return tuple(names)
 
 
 class Toolbox:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.agents.toolsets.of_yards import OF_YARDS, YardToolsets
+from skillyard.agents.toolsets.names import OF_YARDS
+from skillyard.agents.toolsets.of_yards import YardToolsets
 from skillyard.agents.toolsets.yard_tool import _ROUTES, _TOOLS, for_models, yard_tool
 from skillyard.errors import NotFoundError
 from skillyard.remote.client import YardClient
