@@ -28,7 +28,7 @@ from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.server.mcp.errors import mcp_error
 from skillyard.server.mcp.manifests import files_of
 from skillyard.server.mcp.threads import aside
-from skillyard.server.mcp.uris import file_uri
+from skillyard.server.mcp.uris import file_uri, skill_ids_in
 
 MOST_UPDATED: Final = 100
 """Of so many changed skills each file is told of; whoever follows more looks at the list."""
@@ -64,6 +64,8 @@ class News:
         self._listen = ListenHandler(self._bus)
         self._older: dict[Connection, set[str]] = {}
         """Clients that get plain notifications, and the addresses they subscribed to."""
+        self._streams: list[list[str]] = []
+        """The addresses that each stream of events is asked to tell of."""
         self._holders = 0
         self._following: asyncio.Task[None] | None = None
         self._begun: asyncio.Future[None] | None = None
@@ -76,10 +78,13 @@ class News:
             over = self._begin() if self._begin else None
         except SkillyardError as error:
             raise mcp_error(error) from error
+        watched = params.notifications.resource_subscriptions or []
+        self._streams.append(watched)
         try:
             async with self._held():
                 return await self._listen(context, params)
         finally:
+            self._streams.remove(watched)
             if over is not None:
                 over()
 
@@ -153,7 +158,8 @@ class News:
         lists: list[ServerEvent] = [ResourcesListChanged(), PromptsListChanged()]
         if self._tools:
             lists.append(ToolsListChanged())
-        updated = await aside(lambda: self._updated(changes))
+        watched = {uri for uris in (*self._streams, *self._older.values()) for uri in uris}
+        updated = await aside(lambda: self._updated(changes, watched))
         for event in (*lists, *updated):
             await self._bus.publish(event)
         for connection, watched in list(self._older.items()):
@@ -162,12 +168,13 @@ class News:
                 dumped = notification.model_dump(by_alias=True, mode="json", exclude_none=True)
                 await connection.notify(dumped["method"], dumped.get("params"))
 
-    def _updated(self, changes: SkillChanges) -> list[ResourceUpdated]:
-        events: list[ResourceUpdated] = []
+    def _updated(self, changes: SkillChanges, watched: set[str]) -> list[ResourceUpdated]:
+        """Every file of what changed, and what somebody watches of it: that may be gone."""
+        changed = {*changes.added, *changes.updated, *changes.removed}
+        uris = dict.fromkeys(uri for uri in sorted(watched) if changed & skill_ids_in(uri))
         # One that was away for a moment, while its file was written, comes back as a new one.
         for skill_id in (*changes.updated, *changes.added)[:MOST_UPDATED]:
             found = self._source.find(skill_id)
             if found is not None:
-                paths = files_of(self._source, found)
-                events += [ResourceUpdated(uri=file_uri(found, path)) for path in paths]
-        return events
+                uris |= dict.fromkeys(file_uri(found, path) for path in files_of(self._source, found))
+        return [ResourceUpdated(uri=uri) for uri in uris]

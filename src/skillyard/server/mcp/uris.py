@@ -53,6 +53,14 @@ def places(source: SkillSource, uri: str) -> Iterator[Place]:
             yield Place(found, "/".join(parts[length:]))
 
 
+def skill_ids_in(uri: str) -> set[str]:
+    """The ids of skills that an address may lead to, whether they are there or not."""
+    parts = _parts(uri)
+    if parts and parts[0].startswith(_RENAMED):
+        return {parts[0][len(_RENAMED) :]}
+    return {"/".join(parts[:length]) for length in range(1, min(len(parts), _DEEPEST) + 1)}
+
+
 _DEEPEST: Final = 2
 """A skill of a yard has a namespace and a name."""
 

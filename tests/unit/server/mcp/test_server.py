@@ -1,6 +1,7 @@
 """The server with a client of the SDK in one process, both of today's protocol and of the one before."""
 
 import asyncio
+import shutil
 import threading
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -193,6 +194,18 @@ async def test_the_first_change_of_a_file_beside_the_instructions_is_told(guest,
     async with connected(guest) as client, client.listen(resource_subscriptions=["skill://pdf/notes.md"]) as events:
         folder.write("pdf", "notes.md", b"newer")
         assert await told(events, 1) == {ResourceUpdated(uri="skill://pdf/notes.md")}
+
+
+async def test_a_subscriber_to_files_is_told_when_they_are_gone(guest, folder):
+    folder.write("pdf", "notes.md", b"old")
+    folder.add("tables", name="other-name")
+    watched = ["skill://pdf/notes.md", "skill://pdf/SKILL.md", "skill://~tables/other-name/SKILL.md", "skill://none/a"]
+    async with connected(guest) as client, client.listen(resource_subscriptions=watched) as events:
+        (folder.root / "pdf" / "notes.md").unlink()
+        assert await told(events, 2) == {ResourceUpdated(uri=uri) for uri in watched[:2]}
+        for skill in ("pdf", "tables"):
+            shutil.rmtree(folder.root / skill)
+        assert await told(events, 3) >= {ResourceUpdated(uri=watched[2])}
 
 
 async def test_a_subscriber_hears_nothing_else(guest, folder):
