@@ -280,3 +280,33 @@ async def test_a_role_is_told_to_members_only(world):
         with pytest.raises(NotAllowedError, match=said) as caught:
             await world.edit(principal, skill, "Mine.\n")
         assert caught.value.details == {"namespace": "team", "needed": "editor", "role": role}
+
+
+async def test_what_was_read_before_is_seen_as_it_is_now_and_by_nobody_it_is_no_longer_for(world):
+    skill = await published(world, Visibility.PUBLIC)
+    registry, stranger = world.yard.registry, world.stranger
+
+    async def look(who):
+        seen = await registry.shelf.named(who, skill.name, skill.namespace)
+        versions = await registry.versions.all(who, skill.id)
+        around = await registry.references.around(who, skill.id)
+        entries = await registry.chronicle.entries(who, skill=skill.id)
+        return seen.content, len(versions), len(around.outgoing), len(entries.entries)
+
+    before = await look(stranger)
+    assert await look(stranger) == before
+    skill = await world.edit(world.editor, skill, "Go on with [[another]].\n")
+    await world.publish(world.publisher, skill, "2.0.0")
+    content, versions, outgoing, entries = await look(stranger)
+    assert "another" in content
+    assert (versions, outgoing) == (before[1] + 1, before[2] + 1)
+    assert entries > before[3]
+    await registry.workbench.show(world.publisher, skill.id, Visibility.PRIVATE, why=WHY)
+    with pytest.raises(NotFoundError):
+        await look(stranger)
+    with pytest.raises(NotFoundError):
+        await registry.versions.all(stranger, skill.id)
+    with pytest.raises(NotFoundError):
+        await registry.references.around(stranger, skill.id)
+    assert not (await registry.chronicle.entries(stranger, skill=skill.id)).entries
+    assert (await look(world.viewer))[:3] == (content, versions, outgoing)

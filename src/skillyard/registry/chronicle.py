@@ -9,6 +9,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
+from skillyard.db.until_changed import UntilChanged
 from skillyard.errors import NotAllowedError, NotFoundError
 from skillyard.history.entries import MAX_ENTRIES, Entry, Page, Why
 from skillyard.history.models import EntryRow
@@ -34,6 +35,8 @@ from skillyard.skill.requires import name_key
 
 MAX_DIFF_BYTES: Final = 8 * MIB
 """Bundles that are larger together are not fetched to be compared."""
+_KEPT: Final = 64
+"""Pages that are kept until the next change: nothing is added to the history without one."""
 _PUBLISHING: Final = (Role.PUBLISHER, Scope.PUBLISH)
 _KNOWLEDGE: Final = frozenset({"memory", "rule"})
 """What belongs to a tenant, and whoever may publish may change."""
@@ -70,6 +73,7 @@ class Chronicle:
         self._history = history
         self._shelf = shelf
         self._bundles = bundles
+        self._kept = UntilChanged[tuple[object, ...], Page](database, size=_KEPT)
 
     async def entries(
         self,
@@ -91,23 +95,28 @@ class Chronicle:
         principal.require_scope(Scope.READ)
         if everything:
             principal.require_admin()
-        only = {} if everything else not_hidden(principal)
-        if skill is not None:
-            only |= await self._about(principal, skill)
         limit = max(1, min(limit, MAX_ENTRIES))
-        async with self._database.read() as session:
-            found = await entries_of(
-                session,
-                None if everything else principal.audiences,
-                tenant_id=principal.tenant_id,
-                subjects=subjects,
-                action=action,
-                actor=actor,
-                before=before,
-                only=only,
-                limit=limit + 1,
-            )
-        return Page(entries=tuple(found[:limit]), next=found[limit - 1].number if len(found) > limit else None)
+
+        async def find() -> Page:
+            only = {} if everything else not_hidden(principal)
+            if skill is not None:
+                only.update(await self._about(principal, skill))
+            async with self._database.read() as session:
+                found = await entries_of(
+                    session,
+                    None if everything else principal.audiences,
+                    tenant_id=principal.tenant_id,
+                    subjects=subjects,
+                    action=action,
+                    actor=actor,
+                    before=before,
+                    only=only,
+                    limit=limit + 1,
+                )
+            return Page(entries=tuple(found[:limit]), next=found[limit - 1].number if len(found) > limit else None)
+
+        asked = (skill, tuple(subjects), action, actor, before, limit, everything)
+        return await self._kept.get((principal.audiences, *asked), find)
 
     async def entry(self, principal: Principal, number: int) -> Entry:
         principal.require_scope(Scope.READ)

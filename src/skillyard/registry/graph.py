@@ -12,6 +12,7 @@ from typing import Final, TypeAlias, TypeVar
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
+from skillyard.db.until_changed import UntilChanged
 from skillyard.identity.namespaces import no_namespace
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
@@ -41,6 +42,8 @@ _GRAPHS: Final = 4
 """Whole graphs that are kept; those of a large yard are large."""
 _PEOPLE: Final = 64
 """People for whom less is kept."""
+_AROUND: Final = 64
+"""Skills whose surroundings are kept until the next change."""
 
 Audiences: TypeAlias = frozenset[str]
 """All that someone may see."""
@@ -129,6 +132,7 @@ class References:
         self._graphs = Followed[tuple[Audiences, str | None], _Woven](database, size=_GRAPHS)
         self._broken = Followed[tuple[Audiences, frozenset[str]], Mapping[str, int]](database, size=_PEOPLE)
         self._requiring = Followed[Audiences, Mapping[str, list[Requiring]]](database, size=_PEOPLE)
+        self._around = UntilChanged[tuple[Audiences, str], Surroundings](database, size=_AROUND)
 
     async def graph(self, principal: Principal, *, namespace: str | None = None) -> Graph:
         """The references in all skills that the principal may see, or in those of one namespace."""
@@ -161,6 +165,13 @@ class References:
     async def around(self, principal: Principal, skill_id: str) -> Surroundings:
         """The references of one skill and to it, and what deleting it would break."""
         principal.require_scope(Scope.READ)
+
+        async def look() -> Surroundings:
+            return await self._look_around(principal, skill_id)
+
+        return await self._around.get((principal.audiences, skill_id), look)
+
+    async def _look_around(self, principal: Principal, skill_id: str) -> Surroundings:
         requiring = await self._requiring_skills(principal)
         async with self._database.read() as session:
             key = name_key((await glimpse_of(session, principal, skill_id)).name)

@@ -27,6 +27,8 @@ MAX_PAGE_BYTES: Final = 8 * MIB
 """A page of skills that are larger than usual ends early: 200 of them could be 200 MiB."""
 _MAX_WORDS: Final = 8
 _COUNTS: Final = 64
+_NAMED: Final = 64
+"""Skills that are kept for whoever opens one page of them after the other."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +45,7 @@ class Shelf:
         self._database = database
         self._bundles = bundles
         self._counts = UntilChanged[frozenset[str], Counts](database, size=_COUNTS)
+        self._named = UntilChanged[tuple[str, str, str], Skill | None](database, size=_NAMED)
 
     async def counts(self, principal: Principal) -> Counts:
         """How many skills the principal may see."""
@@ -102,16 +105,25 @@ class Shelf:
         """
         principal.require_scope(Scope.READ)
         full_name = f"{namespace}/{name}" if namespace else name
+        if namespace is not None:
+            skill = await self._in_namespace(principal.tenant_id, namespace, name)
+            if skill is None or skill.audience not in principal.audiences:
+                raise no_skill(full_name)
+            return skill
         async with self._database.read() as session:
-            if namespace is not None:
-                skill = await skill_in(session, principal.tenant_id, namespace, name)
-                if skill is None or skill.audience not in principal.audiences:
-                    raise no_skill(full_name)
-                return skill
             candidates = await skills_called(session, name, principal.audiences)
         if not candidates:
             raise no_skill(full_name)
         return min(candidates, key=lambda skill: _nearness(principal, skill))
+
+    async def _in_namespace(self, tenant_id: str, namespace: str, name: str) -> Skill | None:
+        """Whoever may see it."""
+
+        async def find() -> Skill | None:
+            async with self._database.read() as session:
+                return await skill_in(session, tenant_id, namespace, name)
+
+        return await self._named.get((tenant_id, namespace, name), find)
 
     async def file(self, principal: Principal, skill_id: str, path: str) -> tuple[Skill, SkillFile]:
         """A file of a skill's working copy."""

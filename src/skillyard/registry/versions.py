@@ -8,11 +8,12 @@ from sqlalchemy import select
 
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
+from skillyard.db.until_changed import UntilChanged
 from skillyard.errors import ConflictError, InputError, NotAllowedError, NotFoundError
 from skillyard.history.entries import Change, Why
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.models import VersionRow, VersionTagRow
-from skillyard.registry.rights import glimpse_of, require_skill_role, visible_skill
+from skillyard.registry.rights import Glimpse, glimpse_of, require_skill_role, visible_skill
 from skillyard.registry.skills import RESTORED, REVIEWED, TAGGED, YANKED, Skill, Version, VersionState
 from skillyard.registry.store import latest_of, versions_of
 from skillyard.registry.working_copies import WorkingCopies
@@ -22,6 +23,8 @@ DRAFT: Final = "draft"
 """The working copy, where a version can be named."""
 RESERVED: Final = frozenset({LATEST, DRAFT, "canary", "stable"})
 """Tags that follow from something else and are not set by hand."""
+_KEPT: Final = 64
+"""Skills whose versions are kept until the next change."""
 _TAG: Final = re.compile(r"[a-z][a-z0-9._-]{0,63}")
 
 
@@ -31,13 +34,18 @@ class Versions:
     def __init__(self, database: Database, copies: WorkingCopies) -> None:
         self._database = database
         self._copies = copies
+        self._kept = UntilChanged[tuple[frozenset[str], str], tuple[Glimpse, list[Version]]](database, size=_KEPT)
 
     async def all(self, principal: Principal, skill_id: str) -> list[Version]:
         """The versions of a skill, the newest first; those under review only for members."""
         principal.require_scope(Scope.READ)
-        async with self._database.read() as session:
-            skill = await glimpse_of(session, principal, skill_id)
-            found = (await versions_of(session, [skill_id]))[skill_id]
+
+        async def find() -> tuple[Glimpse, list[Version]]:
+            async with self._database.read() as session:
+                seen = await glimpse_of(session, principal, skill_id)
+                return seen, (await versions_of(session, [skill_id]))[skill_id]
+
+        skill, found = await self._kept.get((principal.audiences, skill_id), find)
         is_member = skill.namespace_id in principal.roles or (principal.admin and skill.owner_id is None)
         return [version for version in found if is_member or version.state is VersionState.PUBLISHED]
 
