@@ -120,6 +120,8 @@ def test_feedback_is_proposed_approved_a_new_version_and_undone(school, visit, t
     page.get_by_role("button", name="Take it back").click()
     expect(told(page)).to_contain_text("Undone")
     expect(page.locator("#standing")).to_contain_text("undone")
+    visitor.go("/learning")
+    expect(page.locator("#inbox li", has_text="감사 인사")).to_contain_text("undone")
     visitor.go(f"/skills/{name}")
     expect(page.get_by_role("article")).not_to_contain_text("Thank")
 
