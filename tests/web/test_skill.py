@@ -222,3 +222,11 @@ def test_hostile_metadata_and_links_neither_run_nor_lead_astray_nor_push_the_pag
     visitor.is_content()
     raw = httpx.get(f"{yard.url}{path}/files/a.svg?raw=1", trust_env=False, timeout=60)
     assert "sandbox" in raw.headers["content-security-policy"]
+
+
+def test_the_list_suggests_namespaces_and_tags_of_what_the_reader_sees(yard, publish):
+    _, _, namespace, _ = publish("suggested").split("/")
+    page = httpx.get(f"{yard.url}/skills", headers={"Accept": "text/html"}).text
+    namespaces, tags = page.partition('<datalist id="namespaces">')[2].split('<datalist id="tags">')
+    assert f'<option value="{namespace}">' in namespaces
+    assert '<option value="sales">' in tags

@@ -17,7 +17,7 @@ from skillyard.registry.pages import page_of_skills
 from skillyard.registry.rights import no_skill, visible_skill
 from skillyard.registry.skills import Skill, SkillFile
 from skillyard.registry.store import file_with_id, skill_in, skills_called
-from skillyard.registry.summaries import Counts, visible_counts
+from skillyard.registry.summaries import Counts, Filters, visible_counts, visible_filters
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.limits import MIB
 from skillyard.skill.requires import name_key
@@ -45,6 +45,7 @@ class Shelf:
         self._database = database
         self._bundles = bundles
         self._counts = UntilChanged[frozenset[str], Counts](database, size=_COUNTS)
+        self._filters = UntilChanged[frozenset[str], Filters](database, size=_COUNTS)
         self._named = UntilChanged[tuple[str, str, str], Skill | None](database, size=_NAMED)
 
     async def counts(self, principal: Principal) -> Counts:
@@ -56,6 +57,16 @@ class Shelf:
                 return await visible_counts(session, principal)
 
         return await self._counts.get(principal.audiences, count)
+
+    async def filters(self, principal: Principal) -> Filters:
+        """The namespaces and tags of the skills that the principal may see."""
+        principal.require_scope(Scope.READ)
+
+        async def find() -> Filters:
+            async with self._database.read() as session:
+                return await visible_filters(session, principal)
+
+        return await self._filters.get(principal.audiences, find)
 
     async def page(
         self,

@@ -9,7 +9,7 @@ from skillyard.db.database import Database
 from skillyard.identity.models import NamespaceRow
 from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal, Scope
-from skillyard.registry.models import SkillRow
+from skillyard.registry.models import SkillRow, SkillTagRow
 
 
 class Summary(NamedTuple):
@@ -32,6 +32,14 @@ class Counts(NamedTuple):
     is_any_added: bool
 
 
+class Filters(NamedTuple):
+    """What the skills that a principal may see can be narrowed by; the first of each, by name."""
+
+    namespaces: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+_MOST_FILTERS: Final = 200
 _AUDIENCES: Final[BindParameter[Any]] = bindparam("audiences", expanding=True)
 # By the audience alone, which nobody has for a deleted skill: an index knows it, and no row has to be read.
 _COUNTS: Final = select(
@@ -40,6 +48,28 @@ _COUNTS: Final = select(
         SkillRow.audience.in_(_AUDIENCES), NamespaceRow.id == SkillRow.namespace_id, NamespaceRow.name != SYSTEM
     ),
 )
+
+
+_NAMESPACES: Final = (
+    select(NamespaceRow.name)
+    .where(exists().where(SkillRow.namespace_id == NamespaceRow.id, SkillRow.audience.in_(_AUDIENCES)))
+    .order_by(NamespaceRow.name)
+    .limit(_MOST_FILTERS)
+)
+_TAGS: Final = (
+    select(SkillTagRow.tag)
+    .join(SkillRow, SkillRow.id == SkillTagRow.skill_id)
+    .where(SkillRow.audience.in_(_AUDIENCES))
+    .distinct()
+    .order_by(SkillTagRow.tag)
+    .limit(_MOST_FILTERS)
+)
+
+
+async def visible_filters(session: AsyncSession, principal: Principal) -> Filters:
+    audiences = {"audiences": list(principal.audiences)}
+    namespaces = await session.scalars(_NAMESPACES, audiences)
+    return Filters(tuple(namespaces), tuple(await session.scalars(_TAGS, audiences)))
 
 
 async def visible_counts(session: AsyncSession, principal: Principal) -> Counts:

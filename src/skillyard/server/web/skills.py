@@ -55,6 +55,7 @@ async def skills(
         {"chosen": chosen, "skills": shown, "is_more": more, "next_cursor": following},
         extra={
             "visibilities": list(Visibility),
+            "filters": await yard.registry.shelf.filters(caller),
             "following": urlencode({**given, "cursor": following}) if following else "",
         },
     )
