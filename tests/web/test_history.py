@@ -96,3 +96,21 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
     assert told["totals"] == {"nodes": 2, "edges": 2, "broken": 1}
     page.goto(f"{yard.url}/graph?q=nothing-like-it")
     expect(page.get_by_role("main")).to_contain_text("No reference fits.")
+
+
+def test_an_address_that_is_wrong_is_told_to_people_in_their_words(yard):
+    asked = {"Accept": "text/html", "Accept-Language": "ko"}
+    told = httpx.get(f"{yard.url}/history?before=abc", headers=asked)
+    assert told.status_code == 422
+    assert "openapi.json" not in told.text
+    assert "첫 페이지(/)에서 다시 시작하세요" in told.text
+    assert "openapi.json" in httpx.get(f"{yard.url}/history.json?before=abc").text
+
+
+def test_what_a_change_is_about_is_named_in_the_language_of_the_reader(yard, publish):
+    name = publish("named-facts", "# Here")
+    skill = httpx.get(f"{yard.url}/skills/{name}.json").json()["data"]["skill"]
+    httpx.put(f"{yard.url}/api/v1/skills/{skill['id']}", json={"visibility": "public"}).raise_for_status()
+    number = httpx.get(f"{yard.url}/history.json", params={"skill": name}).json()["data"]["entries"][0]["number"]
+    page = httpx.get(f"{yard.url}/history/{number}", headers={"Accept": "text/html", "Accept-Language": "zh"})
+    assert '<th scope="row">可见范围</th>' in page.text

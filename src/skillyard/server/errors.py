@@ -41,7 +41,9 @@ def _wrong_request(request: Request, error: Exception) -> Response:
     first = problems[0] if problems else {"field": "", "message": "wrong request"}
     typed = InputError(
         f"The request is wrong: {first['field']}: {first['message']}",
-        hint="/openapi.json says what each parameter may be.",
+        hint="Something in the address of this page is not as we write it: go back, or begin at the first page, /."
+        if wants_page(request.scope)
+        else "/openapi.json says what each parameter may be.",
         details={"problems": problems},
     )
     return _answer(request, typed)
