@@ -1,7 +1,10 @@
 """Learning in the browser: said, proposed, approved, seen, taken back; tables that are edited, and memories."""
 
+import io
+import itertools
 import json
 import re
+import zipfile
 
 import httpx
 import pytest
@@ -349,3 +352,51 @@ def test_another_tenant_never_shows(serve):
         for path in ("/learning", "/learning/rules", "/learning/memories?q=secret", "/learning/proposals?state=any"):
             assert "our secret" not in client.get(path, headers=people["south"]).text.replace('value="secret"', "")
         assert client.get("/learning", headers={"Accept": "text/html"}).status_code == 303
+
+
+def workbook(rows):
+    """A workbook of one sheet, as small as they come."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    package = "http://schemas.openxmlformats.org/package/2006/relationships"
+    sheets = '<sheets><sheet name="a" sheetId="1" r:id="r1"/></sheets>'
+    parts = {
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{office}">{sheets}</workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{package}">'
+        '<Relationship Id="r1" Target="worksheets/sheet1.xml" Type="x"/></Relationships>',
+    }
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+        with archive.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            sheet.write(f'<worksheet xmlns="{main}"><sheetData>'.encode())
+            for row in ("content", *rows):
+                sheet.write(f'<row><c t="inlineStr"><is><t>{row}</t></is></c></row>'.encode())
+            sheet.write(b"</sheetData></worksheet>")
+    return written.getvalue()
+
+
+BOMBS = {
+    "unpacks to 600 MB": (lambda: workbook(itertools.repeat("a" * 1_000_000, 600)), "said.xlsx", 413),
+    "rows of a workbook": (lambda: workbook(map(str, range(100_000))), "said.xlsx", 413),
+    "rows": (lambda: b"content\n" + b"\n".join(b"%d" % each for each in range(1_000_000)), "said.csv", 413),
+    "columns": (lambda: b"content," + b",".join(b"%d" % each for each in range(1_000_000)), "said.csv", 413),
+    "a cell": (lambda: b"content\n" + b"a" * 15_000_000, "said.csv", 200),
+    "depth": (lambda: b"[" * 1_000_000, "said.json", 422),
+    "a picture": (lambda: b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "said.xlsx", 422),
+    "more than is taken": (lambda: b"content\n" + b"a\n" * 12_000_000, "said.csv", 413),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_file_that_is_too_much_is_refused_on_a_page_that_says_so(yard, bomb):
+    made, name, status = BOMBS[bomb]
+    with httpx.Client(base_url=yard.url, headers={"Accept": "text/html"}, timeout=60) as browser:
+        token = re.search('name="form_token" value="([^"]+)"', browser.get("/learning").text)
+        form = {"form_token": token[1], "do": "look"}
+        answer = browser.post("/learning/import", data=form, files={"file": (name, made())})
+        assert answer.status_code == status
+        assert answer.headers["content-type"].startswith("text/html")
+        assert re.search('class="notice (bad|warn)" role="(alert|status)"', answer.text)
+        assert len(answer.content) < 100_000

@@ -4,6 +4,7 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -15,6 +16,7 @@ from skillyard.learning.feedback_items import NAMES, load_json, spec_of
 from skillyard.learning.workbooks import read_workbook
 
 MAX_LINES: Final = 20_000
+MAX_COLUMNS: Final = 1_000
 MAX_PROBLEMS: Final = 200
 """That are told; how many there are is counted in any case."""
 _MARKS: Final = (
@@ -127,8 +129,14 @@ def _read_workbook(data: bytes) -> FileRead:
 
 def _columns(names: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
     """The columns by their names, and those that mean nothing."""
+    if len(names) > MAX_COLUMNS:
+        raise LimitError(
+            f"The file has more than {MAX_COLUMNS:,} columns.",
+            hint="Keep those that are feedback: one called content is enough.",
+            details={"field": "file", "limit": MAX_COLUMNS},
+        )
     columns = [_column(name) for name in names]
-    twice = sorted({name for name in columns if name and columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(columns).items() if name and count > 1)
     if twice or not set(NAMES["content"]) & set(columns):
         problem = f"two columns are called {twice[0]!r}" if twice else "no column is called content or feedback"
         raise InputError(

@@ -115,3 +115,10 @@ def test_a_file_has_an_end(monkeypatch):
     monkeypatch.setattr(feedback_files, "MAX_LINES", 2)
     with pytest.raises(LimitError, match="2 lines"):
         read_feedback_file(b"content\na\nb\nc\n")
+
+
+def test_a_file_of_a_million_columns_is_refused_at_once():
+    names = b",".join(b"c%d" % number for number in range(1_000_000))
+    with pytest.raises(LimitError, match="1,000 columns") as refused:
+        read_feedback_file(b"content," + names + b"\nx\n")
+    assert refused.value.hint
