@@ -27,7 +27,8 @@ serve: $(READY) ## serve pages, API and MCP on http://127.0.0.1:8321, at first w
 	@$(BIN)/skillyard demo --sample || true # without it there is less to look at
 	@$(BIN)/skillyard serve
 
-test: $(READY) lint types layers unit ## lint, types, import layers and every test: what CI runs
+test: $(READY) $(PEERS) lint layers ## lint, import layers, types and every test: what CI runs
+	@$(MAKE) --no-print-directory --jobs=2 types unit # pyright takes one core for a minute or two
 
 lint: $(READY) ## ruff: rules and format
 	$(BIN)/ruff check .
