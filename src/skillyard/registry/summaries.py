@@ -50,18 +50,24 @@ _COUNTS: Final = select(
 )
 
 
+# One skill of each is looked for, by where it is and not by who sees it: the first is mostly one, and there are as many
+# to look through by audience as there are skills.
+_IS_SEEN: Final = (SkillRow.audience + "").in_(_AUDIENCES)
 _NAMESPACES: Final = (
     select(NamespaceRow.name)
-    .where(exists().where(SkillRow.namespace_id == NamespaceRow.id, SkillRow.audience.in_(_AUDIENCES)))
+    .where(exists().where(SkillRow.namespace_id == NamespaceRow.id, SkillRow.deleted_at.is_(None), _IS_SEEN))
     .order_by(NamespaceRow.name)
     .limit(_MOST_FILTERS)
 )
+_EACH_TAG: Final = select(SkillTagRow.tag).distinct().subquery()
 _TAGS: Final = (
-    select(SkillTagRow.tag)
-    .join(SkillRow, SkillRow.id == SkillTagRow.skill_id)
-    .where(SkillRow.audience.in_(_AUDIENCES))
-    .distinct()
-    .order_by(SkillTagRow.tag)
+    select(_EACH_TAG.c.tag)
+    .where(
+        exists().where(
+            SkillTagRow.tag == _EACH_TAG.c.tag, exists().where(SkillRow.id == SkillTagRow.skill_id, _IS_SEEN)
+        )
+    )
+    .order_by(_EACH_TAG.c.tag)
     .limit(_MOST_FILTERS)
 )
 
