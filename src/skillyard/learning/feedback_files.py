@@ -33,6 +33,7 @@ ENCODINGS: Final = (
 )
 """Those that can be named where a file has no mark of its own."""
 _ZIP: Final = b"PK\x03\x04"
+_WORKBOOKS: Final = frozenset({".xlsx", ".xlsm"})
 _OLD_WORKBOOK: Final = b"\xd0\xcf\x11\xe0"
 _DELIMITERS: Final = ",;\t|"
 _KNOWN: Final = frozenset(name for names in NAMES.values() for name in names)
@@ -173,6 +174,12 @@ def _decoded(data: bytes, name: str, encoding: str | None) -> str:
     if data.startswith(_OLD_WORKBOOK):
         raise InputError(
             f"{name or 'The file'} is an old Excel workbook, or one with a password, which is not read.",
+            hint="Save it as .xlsx or as CSV (UTF-8), and send that.",
+            details={"field": "file"},
+        )
+    if PurePath(name.lower()).suffix in _WORKBOOKS:
+        raise InputError(
+            f"{name} is called an Excel workbook, and is none.",
             hint="Save it as .xlsx or as CSV (UTF-8), and send that.",
             details={"field": "file"},
         )

@@ -25,6 +25,8 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 """What each part of feedback may be called; the first that an item has counts."""
 _BETWEEN: Final = re.compile(r"[;,\n]")
 _SHOWN: Final = 100
+_MOST_DIGITS: Final = 4_000
+"""Of a whole number; Python converts little more."""
 
 
 def spec_of(item: Mapping[str, Any]) -> FeedbackSpec:
@@ -124,9 +126,15 @@ def _json_list(field: str, text: str) -> list[Any]:
 def load_json(text: str) -> Any:  # noqa: ANN401 -- any JSON
     """JSON that can be kept: `ValueError` for anything else."""
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return json.loads(text, parse_constant=_no_number, parse_int=_whole_number)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits, of at most {_MOST_DIGITS:,}")
+    return int(digits)
 
 
 def _no_number(name: str) -> NoReturn:

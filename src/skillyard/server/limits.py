@@ -14,6 +14,7 @@ MAX_UPLOAD: Final = 129 * 1024 * 1024
 """Of a file for a sandbox: as large as sandboxes take one, and the form around it."""
 _UPLOAD: Final = re.compile(r"/v1/sandboxes/[^/]+/filesystem/upload/?")
 _SANDBOX: Final = "/v1/sandboxes"
+_LEARNING: Final = ("/learning", "/api/v1/feedback")
 MAX_TARGET: Final = 32 * 1024
 """Bytes of path and query: a reason in any script has room, at nine bytes a letter."""
 MAX_HEADERS: Final = 100
@@ -162,6 +163,8 @@ def _too_large(scope: Scope, limit: int) -> LimitError:
     hint = "Send less: leave out files that the skill does not need."
     if limit == MAX_UPLOAD:
         hint = "Split the file, and put it together in the sandbox: cat part-* > file"
+    elif scope["path"].startswith(_LEARNING):
+        hint = "Split the file; what came before is not taken twice."
     elif scope["path"].startswith(_SANDBOX):
         hint = "Upload large contents as a file: skillyard sandbox files upload ID FILE"
     return LimitError(f"The body of the request is larger than {limit} bytes.", hint=hint, details={"limit": limit})

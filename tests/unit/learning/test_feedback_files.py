@@ -105,6 +105,18 @@ def test_what_is_no_such_file_is_refused_with_what_to_do(data, problem):
     assert refused.value.hint
 
 
+def test_a_picture_that_is_called_a_workbook_is_none():
+    with pytest.raises(InputError, match=r"^team\.xlsx is called an Excel workbook") as refused:
+        read_feedback_file(b"\x89PNG\r\n\x1a\n", name="team.xlsx")
+    assert "CSV" in refused.value.hint
+
+
+def test_a_number_without_end_is_a_problem_of_its_line():
+    read = read_feedback_file(b'{"content": "a"}\n{"content": ' + b"9" * 5_000 + b"}\n", name="f.jsonl")
+    assert [spec.content for _, spec in read.specs] == ["a"]
+    assert "a number has 5,000 digits, of at most 4,000" in read.problems[0].message
+
+
 def test_too_long_feedback_is_a_problem_of_its_line():
     read = read_feedback_file(f"content\n{'x' * 60_000}\nshort\n".encode())
     assert [spec.content for _, spec in read.specs] == ["short"]

@@ -53,6 +53,19 @@ def test_a_larger_body_is_refused_and_the_limit_named(path, content):
     assert answer.json()["error"]["details"] == {"limit": 1000}
 
 
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("/api/v1/skills", "leave out files"),
+        ("/learning/upload", "Split the file; what came before"),
+        ("/api/v1/feedback/import", "Split the file; what came before"),
+        ("/v1/sandboxes/s/files", "as a file"),
+    ],
+)
+def test_who_sends_too_much_is_told_what_to_do_about_what_was_sent(path, advice):
+    assert advice in send("POST", path, content=b"x" * 1001).json()["error"]["hint"]
+
+
 def test_a_lie_about_the_length_does_not_help():
     answer = send("POST", "/raw", content=chunks(11), headers={"content-length": "5"})
     assert answer.status_code == 413
