@@ -32,7 +32,7 @@ UNSEEN = {
         "identity/agent_file.py registry/agent_plans.py registry/discovery.py registry/git_pack.py",
         "registry/marketplace.py registry/artifacts.py",
         "learning/taking.py learning/sources/place_fields.py learning/sources/service.py learning/sources/source.py",
-        "learning/written_skills.py learning/proposal_diffs.py",
+        "learning/skill_wish.py learning/proposal_diffs.py",
         "releases/candidate_spec.py releases/commands_document.py releases/outcome_reports.py",
         "releases/payload_json.py releases/payload_steps.py",
         "sandbox/browser_steps.py sandbox/imported_*.py sandbox/hosts.py",

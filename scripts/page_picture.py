@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,16 +9,18 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
+from skillyard.sandbox.local.browser_parts import chromium_of_machine
+
 COMMAND = [sys.executable, "-m", "skillyard"]
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 SIZE = {"width": 1280, "height": 860}
 PICTURE = Path(__file__).parent.parent / "docs/images/yard.png"
 
 
 def draw(url: str) -> None:
-    program = next(filter(None, map(shutil.which, CHROMIUM)))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(
+            executable_path=chromium_of_machine(), args=["--no-sandbox", "--disable-gpu"]
+        )
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{url}/releases")
         page.get_by_role("main").get_by_role("link", name="log-in-and-place-order").click()

@@ -5,13 +5,14 @@ import atexit
 import gc
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
@@ -21,12 +22,16 @@ import certifi
 import httpx
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.components import require_package
 
 from skillyard.config.settings import Settings
 
 # Commands and servers are started hundreds of times: what they import is compiled once, whatever the image says.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# A shell that runs all this in the background has it ignore interrupts, and so every command that is to be interrupted.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _trust_one_authority() -> None:
@@ -73,15 +78,6 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
-
-
-def require_package(name: str, requirement: str) -> None:
-    """Skip what cannot be had on this machine; where every test must run, fail."""
-    if find_spec(name) is None:
-        reason = f"{name} is not installed: pip install '{requirement}'"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
 
 
 def _make_tables(url: str) -> None:

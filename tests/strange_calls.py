@@ -3,7 +3,7 @@
 from tests.private_yard import NAME, STEPS
 
 KINDS = {
-    "skill": "skill skill_name skill_id skill_ids related_skill_ids allowed_skill_names knowledge_id",
+    "skill": "skill skills skill_name skill_id skill_ids related_skill_ids allowed_skill_names knowledge_id",
     "sandbox": "sandbox_id session_id",
     "cargo": "cargo_id",
     "execution": "execution_id execution_ids source_execution_ids",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.components import missing
 
 from skillyard.sandbox.backends import Backends, BackendSettings
 from skillyard.sandbox.capabilities import BOUNDARY, Barrier
@@ -32,13 +33,6 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def skip(reason: str) -> None:
-    """What cannot be had on this machine; where every test must run, that is a failure."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 def python_for(uid: int) -> str:
     """A Python that this user can run: that of root may be in root's home."""
     for python in (sys.executable, "/usr/bin/python3"):
@@ -48,7 +42,7 @@ def python_for(uid: int) -> str:
         command = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *starting]
         if subprocess.run(command, capture_output=True, check=False, cwd="/").returncode == 0:
             return python
-    skip("there is no Python since 3.11 that an ordinary user can run")
+    missing("there is no Python since 3.11 that an ordinary user can run")
     raise AssertionError
 
 
@@ -86,7 +80,7 @@ def answer(process: "subprocess.Popen[str]") -> dict[str, Any]:
     assert process.stdout is not None
     said = json.loads(process.stdout.readline())
     if "unavailable" in said:
-        skip(said["unavailable"])
+        missing(said["unavailable"])
     return said
 
 
@@ -133,7 +127,7 @@ async def backend(request: pytest.FixtureRequest, tmp_path: Path, anyio_backend:
     backend = backends.get(request.param)
     offered = await backend.capabilities()
     if not offered.available:
-        skip(f"{offered.reason} {offered.fix}")
+        missing(f"{offered.reason} {offered.fix}")
     yield backend
     await backends.close()
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select
+from tests.components import missing
 
 from skillyard.app.yard import open_yard
 from skillyard.config.settings import Settings
@@ -28,10 +29,7 @@ PATIENCE = 60.0
 @pytest.fixture(params=["unsafe", "bwrap"])
 def backend(request):
     if request.param == "bwrap" and shutil.which("bwrap") is None:
-        reason = "bubblewrap is not installed: apt install bubblewrap"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing("bubblewrap is not installed: apt install bubblewrap")
     return request.param
 
 

@@ -46,7 +46,7 @@ async def test_each_skill_has_its_status_under_the_id_that_was_given(world, load
     ids = [UUID(first), UUID(second), UUID(int=7)]
     found = await loader.load_skills_to_sandbox(ids, place, world.viewer.person_id)
     assert [bool(found[each]) for each in ids] == [True, True, False]
-    assert found[ids[0]] == LoadStatus(loaded=True, folder="pdf", digest=bundle.digest, step=Step.ADD)
+    assert found[ids[0]] == LoadStatus(loaded=True, folder="pdf", digest=bundle.digest, version="1.0.0", step=Step.ADD)
     assert found[ids[2]].reason
     again = await loader.load_skills_to_sandbox(ids[:1], place, world.viewer.person_id)
     assert again[ids[0]].step is Step.UNCHANGED

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.app.demo_home import is_demo_yard
 from skillyard.cli.main import main
 
 
@@ -67,3 +68,16 @@ def test_it_is_shown_the_same_way_every_time_and_can_be_kept(capsys, tmp_path):
     kept = list(tmp_path.glob("skillyard-demo-*"))
     assert len(kept) == 1
     assert str(kept[0]) in second
+
+
+def test_its_browser_shows_a_yard_that_knows_nothing_of_this_machine(own_home, monkeypatch):
+    served = []
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(
+        "skillyard.cli.serve.serve_yard",
+        lambda _sink, settings, library, opened: served.append(
+            (is_demo_yard(settings.home), [entry.name for entry in library.catalog().entries])
+        ),
+    )
+    assert main(["demo"]) == 0
+    assert served == [(True, [])]

@@ -140,7 +140,7 @@ def test_what_changes_is_loaded_with_the_next_turn_and_told(publish, adapter, ya
     publish("sheet", "Reads spreadsheets.")
     yard.delete("mail")
     done = talk.invoke(ask("Three"), CONFIG)
-    told = model.system().partition("Since your last turn skills have changed.\n")[2]
+    told = model.system().partition("Skills have changed since your last turn.\n")[2]
     assert told.splitlines() == [
         "Added: sheet.",
         "Updated: pdf. What you loaded of it before is out of date: load it again.",

@@ -9,7 +9,7 @@ import pytest
 
 from skillyard.errors import ConflictError
 from skillyard.learning.rules.dmn_write import write_dmn
-from skillyard.learning.rules.evaluation import decide
+from skillyard.learning.rules.evaluation import Decider
 from skillyard.learning.rules.table import parse_table
 
 PEERS = Path(sys.prefix) / "dmn-peers"
@@ -58,7 +58,7 @@ def table_of(policy):
 def ours(table, case):
     """The outputs of each rule that counts."""
     try:
-        outputs = decide(table, case).outputs
+        outputs = Decider(table).decide(case).outputs
     except ConflictError:
         return []
     found = outputs if isinstance(outputs, list) else [outputs] if outputs else []

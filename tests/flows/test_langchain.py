@@ -293,6 +293,20 @@ def test_what_the_one_tool_has_no_room_for_can_be_searched(root, source):
     assert "Do it." in loaded
 
 
+def test_the_one_tool_and_what_changed_stay_within_the_budget_together(root, source):
+    for number in range(50):
+        write_skill(root, f"old-{number:02}", f"Does the dull thing number {number} with great patience.")
+    model = scripted("One.", "Two.")
+    talk = agent(model, SkillToolMiddleware(source, budget=800))
+    talk.invoke(ask("One"), CONFIG)
+    assert 600 < len(model.tools()["skill"].description) <= 800
+    for number in range(50):
+        write_skill(root, f"new-{number:02}", "Does another dull thing, and says so at great length.")
+    talk.invoke(ask("Two"), CONFIG)
+    assert model.system().startswith("Skills have changed since your last turn.\n")
+    assert len(model.tools()["skill"].description) + len(model.system()) <= 800
+
+
 @pytest.mark.parametrize("middleware", [SkillyardMiddleware, SkillToolMiddleware])
 def test_an_agent_is_made_while_its_skills_cannot_be_reached(source, monkeypatch, middleware):
     def away(*_, **__):

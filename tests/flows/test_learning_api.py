@@ -113,7 +113,7 @@ class Person:
 
     def settled(self, feedback_id):
         """What came of feedback, once something has."""
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while (one := self.learning.show(feedback_id, transcript=True))["stage"] in UNDER_WAY:
             assert time.monotonic() < deadline, one
         return one

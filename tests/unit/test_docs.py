@@ -16,7 +16,9 @@ from skillyard.library.watch import Added, Removed, Updated, Watcher
 from skillyard.skill.library import SkillEntry
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bench/*.md")])
+PAGES = sorted(
+    page for pattern in ("*.md", "docs/**/*.md", "bench/*.md", "examples/*.md") for page in ROOT.glob(pattern)
+)
 PAGES_WITH_CODE = (
     *("README.md", "docs/library.md", "docs/environments.md", "docs/format.md", "docs/learning.md", "docs/python.md"),
     "docs/releases.md",
@@ -28,8 +30,10 @@ TESTED_ELSEWHERE = {"docs/delivery.md", "docs/shipping.md"}
 """Their code needs a source to install from, or a sandbox to ship to; the tests of that room bring one."""
 
 LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)#\s]+)")
+ANCHOR = re.compile(r"\]\((?!https?://)([^)#\s]*)#([^)\s]+)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-TYPED = re.compile(r"^\$ (?:\S*/)?skillyard\b(.*)$", re.MULTILINE)
+TYPED = re.compile(r"^\$ (?:[A-Z_]+=\S* )*(?:\S*/)?skillyard\b(.*)$", re.MULTILINE)
 MENTIONED = re.compile(r"`skillyard ((?:[a-z-]+ ?)[^`]*)`")
 CODE = sorted(ROOT.glob("src/**/*.py"))
 SAID = re.compile(r"(?<![\w/.<-])skillyard (?=[a-z-])[^`\n<]*?(?=$|[`\n<),;]|[.:]? [A-Z(][a-z]|[.:](?:\s|$))")
@@ -55,6 +59,20 @@ def test_links_between_pages_lead_somewhere(page):
     broken = [
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if not (page.parent / target).exists()
     ]
+    assert broken == []
+
+
+def anchors_of(page: Path) -> set[str]:
+    """What links can name in a page: its headings, as they are written in addresses."""
+    return {
+        re.sub(r"[^\w\- ]", "", title).lower().replace(" ", "-") for title in HEADING.findall(page.read_text("utf-8"))
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_into_pages_lead_to_a_heading(page):
+    named = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    broken = [f"{file}#{part}" for file, part in named if part not in anchors_of(page.parent / file if file else page)]
     assert broken == []
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +10,10 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Response, expect, sync_playwright
 from tests.commands import Command
+from tests.components import require_chromium
 
 from skillyard import Skillyard
 
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 WIDTHS = {"desktop": 1280, "phone": 390}
 SCREENS = [("light", "desktop"), ("dark", "phone")]
 if os.environ.get("SKILLYARD_SOAK"):
@@ -78,12 +77,7 @@ def yard(serve) -> Served:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """For one file: as long as there is one, Playwright's loop runs, and no other test could have its own."""
-    program = os.environ.get("SKILLYARD_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if program is None:
-        reason = "no Chromium is installed: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+    program = require_chromium()
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         yield started

@@ -129,6 +129,33 @@ def test_feedback_is_proposed_approved_a_new_version_and_undone(school, visit, t
     expect(page.get_by_role("article")).not_to_contain_text("Thank")
 
 
+def test_a_proposal_that_somebody_else_decided_shows_so_and_takes_no_half_written_word_away(school, visit, tmp_path):
+    folder = tmp_path / "refunds"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(TEXT.format(name="refunds"))
+    school.client.publish(folder)
+    with httpx.Client(base_url=f"{school.url}/api/v1", trust_env=False, timeout=60) as api:
+        thanks = {"content": "Thank them twice.", "agents": [{"id": "support"}]}
+        said = api.post("/feedback", json=thanks).json()["data"]
+        lesson = visit(school.url).go(f"/learning/feedback/{said['id']}")
+        lesson.locator("summary", has_text="What the agent").click()  # the last that comes, after what is to be decided
+        lesson.get_by_label("Why").fill("I am not done wri")
+        (proposal,) = api.get("/proposals", params={"state": "open"}).json()["data"]
+        page = visit(school.url).go(f"/learning/proposals/{proposal['id']}")
+        expect(page.get_by_role("button", name="Approve")).to_be_visible()
+        assert api.post(f"/proposals/{proposal['id']}/reject", json={"reason": "Once is enough"}).is_success
+    expect(page.locator("#decide")).to_contain_text("Once is enough")
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+    expect(page.locator("#stage")).to_have_text("rejected")
+    expect(lesson.locator("#changed")).to_contain_text("This changed.")
+    expect(lesson.get_by_label("Why")).to_have_value("I am not done wri")
+    lesson.get_by_label("Why").fill("")
+    lesson.get_by_label("Why").blur()
+    expect(lesson.locator("#lesson")).to_contain_text("Once is enough")
+    expect(lesson.locator("#changed")).to_be_empty()
+    expect(lesson.locator(".talk")).to_be_visible()  # what was opened stays open
+
+
 def test_without_a_model_it_says_how_to_set_one_and_a_file_waits_line_by_line(yard, visit, tmp_path):
     table = tmp_path / "said.csv"
     said = HOSTILE.replace('"', "'")
@@ -158,9 +185,9 @@ def test_the_inbox_follows_and_says_when_nothing_is_new(yard, visit, api):
     expect(page.locator("#inbox")).not_to_contain_text("Mind the gap")
     api.post("/api/v1/feedback", json={"content": "Mind the gap."})
     expect(page.locator("#inbox")).to_contain_text("Mind the gap")
-    again = page.locator("#inbox").get_attribute("hx-get")
+    again = page.locator("#inbox").get_attribute("data-from")
     expect(page.locator("#inbox li").first).to_contain_text("waits for a model")
-    again = page.locator("#inbox").get_attribute("hx-get")
+    again = page.locator("#inbox").get_attribute("data-from")
     assert api.get(again).status_code == 204
     assert api.get("/learning").status_code == 200
 
@@ -257,7 +284,7 @@ def test_memories_are_added_found_changed_and_forgotten(yard, visit, api):
     page.get_by_label("What it is about").fill("환불")
     expect(page).to_have_url(re.compile("q="))
     page.locator("#memories a.said").first.click()
-    assert page.title() == "Memory · Skillyard"
+    expect(page).to_have_title("Memory · Skillyard")
     page.get_by_label("What to remember").fill("환불은 3일 걸립니다.")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(told(page)).to_contain_text("Saved")

@@ -144,6 +144,19 @@ def test_health_is_drawn_with_the_bounds_of_the_test_and_told_as_a_table(yard, v
     expect(plain.locator("#health")).to_contain_text("promoted when that for not worse is 20 or more")
 
 
+def test_the_health_of_a_release_follows_its_runs(yard, visit, learner):
+    release = learner.release("followed")
+    page = visit(yard.url).go(f"/releases/{release}")
+    expect(page.locator("#health")).to_contain_text("did not run yet")
+    learner.releases.run_skill(
+        "followed", {"name": "Ada"}, secrets={"password": "x"}, sandbox_id=learner.sandbox, release_id=release
+    )
+    expect(page.locator("#health .figure").nth(1)).to_have_text("1")
+    expect(page.locator(".chart canvas")).to_have_count(2)
+    again = page.locator("#release").get_attribute("data-from")
+    assert httpx.get(yard.url + again).status_code == 204
+
+
 def test_a_replay_that_failed_shows_where_with_a_picture_of_the_page(yard, visit, learner):
     candidate = learner.candidate("pictured", PAGE)
     visitor = visit(yard.url)

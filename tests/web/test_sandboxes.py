@@ -89,6 +89,27 @@ def test_what_an_agent_runs_shows_while_it_runs(yard, visit, used):
     expect(page.locator("#executions li").first).to_contain_text("echo from elsewhere")
 
 
+def test_a_stream_that_was_refused_or_left_is_taken_up_again_with_what_was_missed(yard, visit, used):
+    live = f"**/sandboxes/{used}/live"
+    page = visit(yard.url).page
+    page.clock.install()
+    page.route(live, lambda route: route.fulfill(status=503))
+    page.goto(f"{yard.url}/sandboxes/{used}")
+    expect(page.locator(".live")).to_have_attribute("data-live", "off")
+    yard.client.sandboxes.shell(used, "echo while it was refused")
+    page.unroute(live)
+    page.clock.fast_forward(10_000)
+    expect(page.locator(".live")).to_have_attribute("data-live", "on")
+    page.clock.fast_forward(200)
+    expect(page.locator("#executions li").first).to_contain_text("while it was refused")
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    yard.client.sandboxes.shell(used, "echo while another page was looked at")
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))")
+    expect(page.locator(".live")).to_have_attribute("data-live", "on")
+    page.clock.fast_forward(200)
+    expect(page.locator("#executions li").first).to_contain_text("while another page was looked at")
+
+
 def test_without_a_script_a_run_answers_with_its_record_and_files_go_in_and_out(yard, visit, used, tmp_path):
     page = visit(yard.url, javascript=False).go(f"/sandboxes/{used}")
     page.get_by_label("What to run").fill("print('plain', 1 + 1)")

@@ -6,6 +6,9 @@ import tomllib
 import httpx
 import pytest
 from playwright.sync_api import expect
+from tests.page_forms import PageClient
+
+from skillyard.app.demo_home import NEXT_COMMANDS, build_demo_home
 
 SKILL = "---\nname: {0}\ndescription: Does {0}. Use it for {0}.\n---\n\nDo it.\n"
 
@@ -43,12 +46,33 @@ def test_folders_are_brought_in_agents_connected_and_a_model_chosen(new_yard, vi
     expect(page.get_by_text("its file is as it was")).to_be_visible()
     assert config.read_text() == "# mine\nmodel = 'x'\n"
 
+    visitor.is_content()
+
+
+def test_a_model_that_is_chosen_is_used_at_once_for_what_waited(new_yard, visit):
+    given = new_yard.client.learning.give("Answer in one sentence.")["id"]
+    visitor = visit(new_yard.url)
+    page = visitor.go(f"/learning/feedback/{given}")
+    expect(page.locator("#standing")).to_contain_text("waits for a model")
+    page = visitor.go("/set-up")
     page.get_by_text("Which model").click()
     page.get_by_label("Provider and model").fill("openai:gpt-5")
+    page.get_by_label("Address").fill("http://127.0.0.1:9/v1")
     page.get_by_role("button", name="Use it").click()
     expect(page.get_by_text("openai:gpt-5").first).to_be_visible()
-    expect(page.get_by_text("from the next start of the server")).to_be_visible()
+    expect(page.get_by_text("from the next start of the server")).to_have_count(0)
     visitor.is_content()
+    page = visitor.go(f"/learning/feedback/{given}")
+    expect(page.locator("#standing")).not_to_contain_text("waits for a model")
+
+    page = visitor.go("/set-up")
+    page.get_by_text("Another model").click()
+    expect(page.get_by_label("Address")).to_have_value("http://127.0.0.1:9/v1")
+    page.get_by_label("Address").fill("")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.get_by_label("Address")).to_have_value("")
+    (config,) = new_yard.home.rglob("skillyard/config.toml")
+    assert tomllib.loads(config.read_text()) == {"model": "openai:gpt-5"}
 
 
 def test_the_guide_is_right_on_a_phone_in_the_dark(new_yard, visit):
@@ -90,3 +114,20 @@ def test_a_folder_that_is_named_is_brought_in_and_one_that_is_none_is_told(new_y
     page.get_by_role("button", name="Publish what").click()
     expect(page.get_by_text("Your skills are here now.")).to_be_visible()
     assert new_yard.client.skill("note-taking")["latest"]
+
+
+def test_the_demonstrations_own_yard_touches_nothing_of_yours(serve, visit, tmp_path):
+    demo = serve(SKILLYARD_HOME=str(build_demo_home(tmp_path).yard))
+    (demo.home / ".codex").mkdir()
+    visitor = visit(demo.url)
+    page = visitor.go("/")
+    expect(page.get_by_role("button", name="Connect")).to_have_count(0)
+    page = visitor.go("/set-up")
+    assert page.locator(".copy code").all_inner_texts() == list(NEXT_COMMANDS.values())
+    visitor.is_content()
+    with PageClient(demo.url) as client:
+        forms = {"folders": {}, "agents": {"connect": "codex"}, "model": {"model": "openai:gpt-5"}, "sample/remove": {}}
+        for action, fields in forms.items():
+            assert client.fill_in("/set-up", f"/set-up/{action}", **fields).status_code == 403
+    assert not list((demo.home / ".codex").iterdir())
+    assert not list(demo.home.rglob("config.toml"))

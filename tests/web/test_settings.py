@@ -93,6 +93,13 @@ def test_an_environment_is_used_and_left(yard, visit):
     expect(card.get_by_role("button", name="Use")).to_be_visible()
 
 
+def test_where_a_setting_comes_from_is_said_in_the_language_of_the_reader(yard):
+    asked = {"Accept": "text/html", "Accept-Language": "ko"}
+    page = httpx.get(f"{yard.url}/settings/system", headers=asked, trust_env=False, timeout=60).text
+    assert "환경 변수 SKILLYARD_HOME" in page
+    assert '<td class="dim">기본값</td>' in page
+
+
 def test_a_form_that_is_sent_twice_does_it_once(yard, visit):
     page = visit(yard.url).go("/settings")
     page.get_by_label("What it is for").fill("clicked twice")

@@ -53,6 +53,36 @@ def test_the_door_leads_back_to_where_one_wanted_to_go_and_out_again(door, visit
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
+def test_language_and_theme_are_chosen_at_the_door_without_a_script_and_without_losing_the_way(door, visit):
+    page = visit(door.url, javascript=False).go("/skills?q=python")
+    page.get_by_label("Language").select_option("ko")
+    page.get_by_label("Theme").select_option("dark")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("로그인")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator("#token").fill("sky_wrong")
+    page.get_by_role("button", name="로그인").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_label("언어").select_option("en")
+    page.get_by_role("button", name="적용").click()
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/skills\?q=python$"))
+
+
+def test_a_page_says_that_its_reader_is_signed_out_and_keeps_what_it_shows(door, visit):
+    page = visit(door.url).go("/skills")
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.locator("#skills li").first).to_be_visible()
+    page.context.clear_cookies()
+    page.locator("#skills-q").fill("browser")
+    expect(page.get_by_role("alert")).to_contain_text("no longer signed in")
+    expect(page.locator("#skills li").first).to_be_visible()
+    page.get_by_role("alert").get_by_role("link", name="Sign in").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
 def test_the_door_is_without_faults_in_every_theme_width_and_language(door, visit):
     for locale, title in (("en", "Sign in"), ("ko-KR", "로그인"), ("zh-CN", "登录")):
         visitor = visit(door.url, locale=locale)

@@ -1,10 +1,15 @@
 """A skill in the browser: read, compared, edited, published and deleted."""
 
 import re
+import shlex
 
 import httpx
 import pytest
 from playwright.sync_api import expect
+from tests.commands import run
+from tests.page_forms import PageClient
+
+from skillyard.library.disk import read_folder
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 SKILL = "---\nname: {name}\ndescription: {description}\ntags: sales\n---\n{body}"
@@ -43,6 +48,28 @@ def test_every_page_of_a_skill_is_without_faults(yard, visit, publish):
         visitor.is_content_on_every_screen()
 
 
+def test_what_somebody_else_changes_shows_without_disturbing_who_reads_or_writes(yard, visit, publish):
+    path = publish("read-now", "# Before\n")
+    reader, writer = visit(yard.url).go(path), visit(yard.url).go(f"{path}/versions")
+    for page in (reader, writer):
+        expect(page.locator(".live")).to_have_attribute("data-live", "on")
+    writer.locator("summary", has_text="Publish").click()
+    writer.get_by_label("What is new").fill("Half a sen")
+    publish("read-now", "# After\n")
+    expect(reader.locator("#standing")).to_contain_text("0.1.1")
+    expect(reader.locator("#changed")).to_contain_text("This changed.")
+    expect(reader.get_by_role("article")).to_contain_text("Before")
+    reader.get_by_role("link", name="Load it again").click()
+    expect(reader.get_by_role("article")).to_contain_text("After")
+    expect(writer.locator("#changed")).to_contain_text("This changed.")
+    expect(writer.get_by_label("What is new")).to_have_value("Half a sen")
+    writer.get_by_label("What is new").fill("")
+    writer.get_by_label("What is new").blur()
+    expect(writer.get_by_role("table")).to_contain_text("0.1.1")
+    expect(writer.locator("#changed")).to_be_empty()
+    expect(writer.get_by_label("What is new")).to_be_visible()  # what was opened stays open
+
+
 def test_whatever_a_skill_holds_nothing_of_it_runs(yard, visit, publish):
     body = f"# A\n\n{HOSTILE}\n\n[x](javascript:document.title='owned') ![y](https://elsewhere.example/y.png)\n"
     path = publish("hostile", body, description=f"Use {HOSTILE}", **{f"a{HOSTILE.replace('/', '')[:60]}.md": b"x"})
@@ -63,7 +90,7 @@ def test_a_skill_is_made_published_edited_compared_and_deleted(yard, visit):
     page.get_by_label("Description").fill("Greets people. Use when someone arrives.")
     page.get_by_label("Instructions").fill("# Greeting\n\nSay hello.\n")
     page.get_by_role("button", name="Create").click()
-    expect(page.get_by_role("status").first).to_contain_text("The skill is there")
+    expect(page.get_by_role("main").get_by_role("status").first).to_contain_text("The skill is there")
     page.get_by_role("link", name="Versions").click()
     page.get_by_role("button", name="Publish a version").click()
     expect(page.get_by_role("table")).to_contain_text("0.1.0")
@@ -111,6 +138,12 @@ def test_an_edit_of_an_old_state_is_a_conflict_and_loses_nothing(yard, visit, pu
     page.goto(f"{yard.url}{path}")
     expect(page.locator("article")).to_contain_text("My words")
     expect(page.get_by_role("main")).not_to_contain_text("working copy")
+
+
+def test_a_new_skill_begins_in_the_language_of_the_reader(yard):
+    asked = {"Accept": "text/html", "Accept-Language": "ko"}
+    page = httpx.get(f"{yard.url}/skills/new", headers=asked, trust_env=False, timeout=60).text
+    assert "무엇을 할지 단계별로 적습니다." in page
 
 
 def test_a_refused_form_keeps_what_was_entered(yard, visit):
@@ -230,3 +263,52 @@ def test_the_list_suggests_namespaces_and_tags_of_what_the_reader_sees(yard, pub
     namespaces, tags = page.partition('<datalist id="namespaces">')[2].split('<datalist id="tags">')
     assert f'<option value="{namespace}">' in namespaces
     assert '<option value="sales">' in tags
+
+
+def test_the_shown_command_installs_this_skill_from_this_yard(yard, visit, publish, tmp_path):
+    """`skillyard add namespace/name` would be a repository of that name, of whoever has it."""
+    page = visit(yard.url).go(publish("installed", **{"run.sh": b"echo hi\n"}))
+    shown = page.locator("section", has_text="Install").locator(".copy code").inner_text()
+    project = tmp_path / "project"
+    project.mkdir()
+    # Neither another yard on this machine nor a server that the settings name is meant.
+    env = {"PATH": "", "HOME": str(tmp_path), "SKILLYARD_HOME": str(tmp_path / "other")}
+    done = run([*shlex.split(shown)[1:], "--json"], cwd=project, env=env, timeout=60)
+    assert done.returncode == 0, done.stderr
+    installed = read_folder(project / ".agents/skills/installed").require()
+    assert installed.digest == yard.client.skill("installed")["digest"]
+
+
+def test_a_skill_is_locked_against_lessons_and_unlocked(yard, visit, publish):
+    visitor = visit(yard.url)
+    page = visitor.go(publish("held"))
+    page.get_by_role("button", name="Lock it").click()
+    expect(page.get_by_text("locked", exact=True)).to_be_visible()
+    assert yard.client.skill("held")["locked"]
+    visitor.is_content()
+    page.get_by_role("button", name="Unlock it").click()
+    expect(page.get_by_text("locked", exact=True)).to_have_count(0)
+    assert not yard.client.skill("held")["locked"]
+
+
+def test_a_version_that_is_refused_keeps_its_notes_on_the_page(yard, visit, publish):
+    visitor = visit(yard.url)
+    page = visitor.go(f"{publish('refused-again')}/versions")
+    page.locator("summary", has_text="Publish a version").click()
+    page.get_by_label("Version", exact=False).first.fill("0.1")
+    page.get_by_label("What is new").fill("A long story")
+    page.get_by_role("button", name="Publish a version").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("What is new")).to_have_value("A long story")
+    visitor.is_content()
+
+
+def test_a_refused_form_leads_back_to_its_page(yard, publish):
+    path = publish("way-back")
+    with PageClient(yard.url) as client:
+        refused = client.fill_in(f"{path}?done=saved&a=b", f"{path}/visibility", visibility="secret")
+        assert refused.status_code == 422
+        assert f'href="{path}?a=b"' in refused.text
+        elsewhere = {"Referer": f"https://elsewhere.example{path}"}
+        assert "Back to where" not in client.post(f"{path}/visibility", headers=elsewhere).text
+        assert "Back to where" not in client.get("/nowhere", headers={"Referer": f"{yard.url}{path}"}).text

@@ -8,6 +8,8 @@ from skillyard.skill.prompt import SEPARATOR, listed_name
 
 BUDGET: Final = 1_000
 """Characters in which an agent is told of changes unless said otherwise."""
+LEAST: Final = 100
+"""With so many characters there is room to say at least how many skills changed."""
 _SHARE: Final = 3
 """Kinds of changes, each of which has its share of the budget."""
 
@@ -37,14 +39,23 @@ class SkillChanges:
         )
 
     def text(self, budget: int = BUDGET) -> str:
-        """What an agent is told, one line for each kind of change; empty when nothing changed."""
+        """What an agent is told, one line for each kind of change, or how many there are; empty when nothing changed.
+
+        It is never longer than a budget that is not below `LEAST`.
+        """
         share = (budget - _SHARE + 1) // _SHARE  # the line breaks, too
         lines = [
             _line("Added", self.added, "", share),
             _line("Updated", self.updated, " What you loaded of it before is out of date: load it again.", share),
             _line("Removed", self.removed, " Do not use what you loaded of it before.", share),
         ]
-        return "\n".join(line for line in lines if line)
+        text = "\n".join(line for line in lines if line)
+        return text if len(text) <= budget else self._counts()
+
+    def _counts(self) -> str:
+        counts = {"added": len(self.added), "updated": len(self.updated), "removed": len(self.removed)}
+        told = ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count)
+        return f"{told}; load again what you use."
 
 
 def changes_between(before: Mapping[str, str], after: Mapping[str, str]) -> SkillChanges:

@@ -101,7 +101,11 @@ class DeepAgentsGraphBuilder:
                 await self._workshop.close(opened.backend)
 
     async def __aenter__(self) -> Runnable[Any, Any]:
-        return await self.build()
+        try:
+            return await self.build()
+        except BaseException:
+            await self.cleanup_backend()
+            raise
 
     async def __aexit__(self, *_: object) -> None:
         await self.cleanup_backend()

@@ -26,9 +26,9 @@ from deepagents.backends.sandbox import BaseSandbox
 
 from skillyard.agents.deepagents_files import error_code, listed_file, read_result
 from skillyard.agents.langchain_sessions import current_session
+from skillyard.agents.sandbox_labels import skill_labels
 from skillyard.agents.tool import told
 from skillyard.agents.uses import Uses
-from skillyard.delivery.bundle_source import AGENT_LABEL, SKILLS_LABEL
 from skillyard.delivery.manifest import MANIFEST_NAME, Manifest
 from skillyard.delivery.sandbox_place import SKILLS_FOLDER
 from skillyard.errors import FileMissingError, NotAllowedError, NotFoundError, SkillyardError
@@ -162,9 +162,7 @@ class YardSandbox(BaseSandbox):
         **options: Any,  # noqa: ANN401 -- those of `SandboxClient.create`
     ) -> Self:
         """A new sandbox with skills of the registry, such as `team/pdf@stable`, and with those of an agent."""
-        picked = {SKILLS_LABEL: ", ".join(skills)} if skills else {}
-        named = {AGENT_LABEL: agent} if agent else {}
-        made = yard.sandboxes.create(labels={**picked, **named, **(labels or {})}, **options)
+        made = yard.sandboxes.create(labels={**skill_labels(skills, agent), **(labels or {})}, **options)
         return cls(yard, made["id"], agent=agent, learn=learn, seconds=seconds)
 
     @property

@@ -11,12 +11,13 @@ from langchain.agents.middleware.types import ModelRequest, PrivateStateAttr
 from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
-from skillyard.agents.changes import changes_between
+from skillyard.agents.changes import SkillChanges, changes_between
 from skillyard.agents.langchain_prompts import last_request, with_section
+from skillyard.agents.skill_prompt import checked_budget, notice_of, notice_room
 from skillyard.delivery.backend_place import BASE
 from skillyard.delivery.manifest import MANIFEST_NAME, Manifest
 from skillyard.library.entry_search import EntrySearch
-from skillyard.search.catalog import BUDGET
+from skillyard.search.catalog import BUDGET, MIN_BUDGET
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.prompt import shortened, without_tags
 
@@ -26,12 +27,18 @@ SLOT: Final = "SkillsMiddleware"
 """The name by which deepagents knows the middleware for skills: of two, the agent's own takes the place."""
 _PROBLEMS: Final = 5
 _PROBLEM: Final = 200
-"""So many problems are told, in so many characters each."""
+"""So many problems are told, in so many characters each, if there is room."""
+_PROBLEM_SHARE: Final = 8
+"""Problems may take this part of the budget, or that they are there is all that is told."""
+_NOT_LOADED: Final = "Some skills could not be loaded; go on without them."
 _HOW: Final = """## Skills
 
 Skills are instructions that people wrote for particular tasks. Look through this list before you start on a task. If a
 skill fits, read the file at its location first (`read_file`, with `limit=1000`), and follow it. Paths that it names are
 relative to its folder."""
+_BREAKS: Final = 6
+"""Line breaks between the parts."""
+_AROUND: Final = len(_HOW) + len(_NOT_LOADED) + _BREAKS
 
 
 class FreshSkillsState(SkillsState):
@@ -46,7 +53,7 @@ class FreshSkillsState(SkillsState):
 class FreshSkillsMiddleware(SkillsMiddleware):
     """Looks at the skills of a backend again with every turn, and says what was added, removed and updated.
 
-    `only` names the skills that are shown, all of them if it is None. The list has at most `budget` characters.
+    `only` names the skills that are shown, all of them if it is None. All that is told has at most `budget` characters.
     """
 
     state_schema = FreshSkillsState
@@ -62,7 +69,7 @@ class FreshSkillsMiddleware(SkillsMiddleware):
         super().__init__(backend=backend, sources=sources, system_prompt=None)
         self._files = backend
         self._only = None if only is None else frozenset(only)
-        self._budget = budget
+        self._budget = checked_budget(budget, _AROUND)
         self._search = EntrySearch()
         self._others = f"list {', '.join(self.sources)} for the others"
 
@@ -88,18 +95,29 @@ class FreshSkillsMiddleware(SkillsMiddleware):
     def section(self, state: Mapping[str, Any], query: str) -> str:
         """What the agent is told about its skills; empty where there are none and none went."""
         skills: list[SkillMetadata] = state.get("skills_metadata") or []
-        changes = state.get("skill_changes") or ""
+        changes: str = state.get("skill_changes") or ""
+        problems: Sequence[str] = state.get("skills_load_errors") or ()
+        others = [part for part in (changes, self._told_problems(problems, len(changes))) if part]
         parts: list[str] = []
         if skills:
+            room = self._budget - len(_HOW) - _BREAKS - sum(map(len, others))
             entries = [SkillEntry(each["name"], each["name"], each["description"], each["path"], "") for each in skills]
-            parts += [_HOW, self._search.catalog(entries, query, budget=self._budget, others=self._others).text]
-        if changes:
-            parts.append(f"Since your last turn skills have changed.\n{changes}")
-        problems: Sequence[str] = state.get("skills_load_errors") or ()
-        if problems:
-            shown = "\n".join(f"- {without_tags(shortened(each, _PROBLEM))}" for each in problems[:_PROBLEMS])
-            parts.append(f"Some skills could not be loaded; go on without them.\n{shown}")
-        return "\n\n".join(parts)
+            parts = [_HOW, self._search.catalog(entries, query, budget=room, others=self._others).text]
+        return "\n\n".join([*parts, *others])
+
+    def _told_problems(self, problems: Sequence[str], taken: int) -> str:
+        """What is told of skills that could not be loaded, where the notice of changes has taken so much room."""
+        if not problems:
+            return ""
+        lines = [_NOT_LOADED]
+        room = min(self._budget // _PROBLEM_SHARE, self._budget - _AROUND - MIN_BUDGET - taken)
+        for each in problems[:_PROBLEMS]:
+            line = f"- {without_tags(shortened(each, _PROBLEM))}"
+            room -= len(line) + 1
+            if room < 0:
+                break
+            lines.append(line)
+        return "\n".join(lines)
 
     def _told(
         self, state: Mapping[str, Any], update: dict[str, Any], manifests: Sequence[FileDownloadResponse]
@@ -111,8 +129,9 @@ class FreshSkillsMiddleware(SkillsMiddleware):
             digests |= {f"{source.rstrip('/')}/{folder}": entry.digest for folder, entry in entries.items()}
         states = {each["name"]: digests.get(_folder(each)) or _fingerprint(each) for each in shown}
         known = state.get("skill_states")
-        changes = "" if known is None else changes_between(known, states).text()
-        return {**update, "skills_metadata": shown, "skill_states": states, "skill_changes": changes}
+        changes = SkillChanges() if known is None else changes_between(known, states)
+        notice = notice_of(changes, notice_room(self._budget, _AROUND))
+        return {**update, "skills_metadata": shown, "skill_states": states, "skill_changes": notice}
 
     def _is_shown(self, skill: SkillMetadata) -> bool:
         return self._only is None or not self._only.isdisjoint({skill["name"], _folder(skill).rpartition("/")[2]})

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from skillyard.agents.folder_counts import FolderCounts
 from skillyard.agents.known_versions import known_version
 from skillyard.agents.library_source import LibraryUse
 from skillyard.agents.telling import Telling
@@ -17,10 +18,13 @@ _COUNTED: Final = frozenset({UsageKind.LOADED, UsageKind.ACTIVATED, UsageKind.SU
 
 
 class FolderUses:
-    """What a `LibrarySource` is given to `record`. The yard is opened with the first use, beside the work."""
+    """What a `LibrarySource` is given to `record`. The yard is opened with the first use, beside the work.
 
-    def __init__(self, yard: Callable[[], YardClient]) -> None:
-        self._telling = Telling[LibraryUse](_Counting(yard))
+    `counts` learns what the yard has counted then.
+    """
+
+    def __init__(self, yard: Callable[[], YardClient], *, counts: FolderCounts | None = None) -> None:
+        self._telling = Telling[LibraryUse](_Counting(yard, counts))
 
     def __call__(self, use: LibraryUse) -> None:
         if use.kind in _COUNTED:
@@ -32,8 +36,9 @@ class FolderUses:
 
 
 class _Counting:
-    def __init__(self, yard: Callable[[], YardClient]) -> None:
+    def __init__(self, yard: Callable[[], YardClient], counts: FolderCounts | None) -> None:
         self._yard = yard
+        self._counts = counts
 
     def __call__(self, uses: Sequence[LibraryUse]) -> None:
         yard = self._yard()
@@ -52,6 +57,8 @@ class _Counting:
         ]
         if events:
             yard.report_usage(events)
+        if self._counts is not None:
+            self._counts.learn(yard)
 
 
 def _digest(use: LibraryUse) -> str:

@@ -5,18 +5,17 @@ from typing import Any
 
 from langchain_core.tools import StructuredTool, ToolException
 
-from skillyard.agents.tool import Tool, told
-from skillyard.errors import SkillyardError
+from skillyard.agents.tool import Tool
 
 
 def langchain_tool(tool: Tool) -> StructuredTool:
     """A tool of ours as one of LangChain's: an error is answered to the model, which can act on it."""
 
     def run(**arguments: Any) -> str:  # noqa: ANN401 -- whatever a model sends
-        try:
-            return tool.text(arguments)
-        except SkillyardError as error:
-            raise ToolException(told(error)) from error
+        text, went_well = tool.text_or_error(arguments)
+        if not went_well:
+            raise ToolException(text)
+        return text
 
     return StructuredTool(
         name=tool.name,

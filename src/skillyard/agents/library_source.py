@@ -70,7 +70,8 @@ class LibraryUse:
 class LibrarySource:
     """The skills of a library. What it found out is kept until the library gives another catalog.
 
-    `search` finds more than name and description say, and `record` is told of uses, where there are such things.
+    `search` finds more than name and description say, `record` is told of uses, and `uses` knows how many there were,
+    where there are such things.
     """
 
     lasting = False
@@ -81,11 +82,13 @@ class LibrarySource:
         *,
         search: Searching | None = None,
         record: Callable[[LibraryUse], None] | None = None,
+        uses: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self.label = library.label
         self._library = library
         self._searching = search
         self._recording = record
+        self._uses = uses
         self._entry_search = EntrySearch()
         self._seen: _Seen | None = None
         self._revisions = Revisions()
@@ -215,7 +218,8 @@ class LibrarySource:
         catalog = self._library.catalog()
         seen = self._seen
         if seen is None or (catalog is not seen.catalog and list(catalog.entries) != list(seen.catalog.entries)):
-            seen = self._seen = _Seen.of(catalog)
+            # Looked up only now, so that the order, and with it a cached prompt, stays as it is meanwhile.
+            seen = self._seen = _Seen.of(catalog, self._uses() if self._uses else {})
         elif catalog is not seen.catalog:
             seen = self._seen = seen.again(catalog)
         return seen
@@ -240,7 +244,7 @@ class _Seen:
     written: dict[_Asked, PromptCatalog] = field(default_factory=dict[_Asked, PromptCatalog], repr=False)
 
     @classmethod
-    def of(cls, catalog: Catalog) -> "_Seen":
+    def of(cls, catalog: Catalog, uses: Mapping[str, int]) -> "_Seen":
         entries = catalog.entries
         names = {entry.name.casefold(): entry for entry in reversed(entries)}
         ids = {entry.id.casefold(): entry for entry in reversed(entries)}
@@ -249,7 +253,7 @@ class _Seen:
             ids=[entry.id for entry in entries],
             by_id={entry.id: entry for entry in entries},
             folded=names | ids,
-            writer=CatalogWriter(entries),
+            writer=CatalogWriter(entries, uses=uses),
         )
 
     def again(self, catalog: Catalog) -> "_Seen":

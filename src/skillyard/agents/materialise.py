@@ -4,20 +4,23 @@ import os
 import shutil
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from skillyard.agents.source import Found, SkillSource
-from skillyard.errors import CapabilityError, ConflictError
+from skillyard.errors import CapabilityError, ConflictError, UnavailableError
 from skillyard.library.disk import read_folder, write_folder
+from skillyard.sandbox.place import WORKSPACE
 from skillyard.skill.bundle import Bundle, left_out_part
 from skillyard.skill.names import slugify
 from skillyard.skill.paths import is_safe_segment
 
+if TYPE_CHECKING:
+    from skillyard.remote.client import YardClient
+
 FOLDER: Final = "materialised"
 """Below the home."""
-SANDBOX_SKILLS: Final = "/workspace/skills"
-"""Where skills are put into a sandbox."""
 KEPT_SECONDS: Final = 30 * 24 * 3600.0
 """What nobody used for so long is taken away."""
 _WRITABLE: Final = 0o222
@@ -71,13 +74,33 @@ class OnThisMachine:
 
 
 class InSandbox:
-    """Skills where a delivery puts them in a sandbox."""
+    """Skills of a yard in one of its sandboxes, into which they are put when somebody asks where they are."""
 
-    def __init__(self, root: str = SANDBOX_SKILLS) -> None:
-        self._root = root.rstrip("/")
+    def __init__(self, yard: "YardClient", sandbox_id: str) -> None:
+        self._sandboxes = yard.sandboxes
+        self._sandbox_id = sandbox_id
 
-    def folder(self, source: SkillSource, found: Found) -> str:  # noqa: ARG002 -- the files are there already
-        return f"{self._root}/{found.id.rpartition('/')[2]}"
+    def folder(self, source: SkillSource, found: Found) -> str:
+        return self.delivered(source, found)[1]
+
+    def delivered(self, source: SkillSource, found: Found) -> tuple[Found, str]:
+        """The skill in the version that the sandbox has, which need not be the latest, and its folder there."""
+        if source.folder(found) is not None:
+            raise CapabilityError(
+                f"{found.id!r} is in a folder of this machine, and not in the yard of the sandbox.",
+                hint="Put the files that you need into the sandbox with upload_file.",
+                details={"skill": found.id},
+            )
+        (status,) = self._sandboxes.load_skills(self._sandbox_id, [found.key])
+        if not status["loaded"]:
+            raise UnavailableError(
+                f"{found.id!r} could not be put into the sandbox: {status['reason']}",
+                hint="Read its files with load_skill_asset, or try another sandbox.",
+                details={"skill": found.id, "sandbox_id": self._sandbox_id},
+            )
+        version = status["version"] or ""
+        there = replace(found, version=version, digest="" if version else status["digest"])
+        return there, f"{WORKSPACE}/{status['path']}"
 
 
 class Nowhere:
@@ -86,7 +109,7 @@ class Nowhere:
     def folder(self, source: SkillSource, found: Found) -> str:  # noqa: ARG002 -- whichever it is
         raise CapabilityError(
             f"The files of {found.id!r} are not on your machine, so there is no path to them.",
-            hint="Read them with load_skill_asset, or run them in a sandbox.",
+            hint="Read them with load_skill_asset, or name a sandbox (sandbox_id): they are put there, to be run.",
             details={"skill": found.id},
         )
 

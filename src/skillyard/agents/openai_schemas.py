@@ -2,22 +2,30 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from skillyard.agents.tool import Tool, told
 from skillyard.errors import InputError, NotFoundError, SkillyardError
 from skillyard.skill.names import nearest_name
 from skillyard.skill.paths import printable
 
+LONGEST_DESCRIPTION: Final = 1_024
+"""Characters; requests with a longer description of a tool are refused."""
 
-def openai_schema(tool: Tool) -> dict[str, Any]:
-    """A tool as it stands in the `tools` of a request."""
-    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+
+def openai_schema(tool: Tool, *, longest: int = LONGEST_DESCRIPTION) -> dict[str, Any]:
+    """A tool as it stands in the `tools` of a request, its description in at most `longest` characters."""
+    function = {
+        "name": tool.name,
+        "description": tool.description_within(longest),
+        "parameters": dict(tool.parameters),
+    }
     return {"type": "function", "function": function}
 
 
-def openai_schemas(tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    return [openai_schema(tool) for tool in tools]
+def openai_schemas(tools: Iterable[Tool], *, longest: int = LONGEST_DESCRIPTION) -> list[dict[str, Any]]:
+    """Each of them; providers that take longer descriptions can be told more."""
+    return [openai_schema(tool, longest=longest) for tool in tools]
 
 
 def call_openai_tool(tools: Iterable[Tool], name: str, arguments: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypedDict, TypeVar
 
 from skillyard.agents.changes import BUDGET as CHANGES
-from skillyard.agents.changes import SkillChanges, changes_between
+from skillyard.agents.changes import LEAST, SkillChanges, changes_between
 from skillyard.agents.source import SkillSource, markdown_catalog
 from skillyard.agents.tool import told
 from skillyard.errors import InputError, SkillyardError
@@ -29,6 +29,8 @@ _BREAKS: Final = 4
 """Line breaks between the parts."""
 _NOTICE_SHARE: Final = 4
 """What changed may take this part of the budget."""
+LEAST_NOTICE: Final = len(_CHANGED) + LEAST
+"""Or so many characters, where that is less."""
 _AWAY: Final = "The skills cannot be reached now; go on without them. "
 _TOLD_ERROR: Final = 300
 _KEPT: Final = 32
@@ -71,7 +73,8 @@ class SkillPrompt:
         self._source = source
         self._pins = tuple(pins)
         self._how = _HOW.format(load=load)
-        self._budget = _checked(budget, len(self._how) + len(_FRAME) + _BREAKS + MIN_BUDGET)
+        self._around = len(self._how) + len(_FRAME) + _BREAKS
+        self._budget = checked_budget(budget, self._around)
         self._look = uuid.uuid4().hex[:12]
         self._catalogs: _Kept[tuple[str, str, int], PromptCatalog] = _Kept()
         self._states: _Kept[str, Mapping[str, str]] = _Kept()
@@ -94,8 +97,8 @@ class SkillPrompt:
         stamp = self._source.stamp()
         states = self._states_at(stamp)
         changes = earlier if known is None else earlier.then(self._changes(known, stamp, states))
-        notice = notice_of(changes, self._budget // _NOTICE_SHARE)
-        catalog = self._catalog(stamp, query, self._budget - len(self._how) - len(notice) - len(_FRAME) - _BREAKS)
+        notice = notice_of(changes, notice_room(self._budget, self._around))
+        catalog = self._catalog(stamp, query, self._budget - self._around - len(notice))
         parts = [self._how, _FRAME.format(catalog.text)] if catalog.total else []
         before = known["states"] if known is not None else {}
         shown = {key: states[key] for key in (*catalog.shown, *before) if key in states}
@@ -130,8 +133,7 @@ class SkillPrompt:
         kept = self._states.get(stamp)
         return kept if kept is not None else self._states.put(stamp, self._source.snapshot())
 
-    def _catalog(self, stamp: str, query: str, budget: int) -> PromptCatalog:
-        room = max(budget, MIN_BUDGET)
+    def _catalog(self, stamp: str, query: str, room: int) -> PromptCatalog:
         kept = self._catalogs.get((stamp, query, room))
         if kept is None:
             written = markdown_catalog(self._source, query, budget=room, pins=self._pins)
@@ -149,14 +151,21 @@ class _Kept(OrderedDict[Key, Value]):
         return value
 
 
-def notice_of(changes: SkillChanges, budget: int = CHANGES) -> str:
+def notice_room(budget: int, around: int = 0) -> int:
+    """What a notice of changes may take of a budget that also has a list, with so many characters around it."""
+    return min(max(budget // _NOTICE_SHARE, LEAST_NOTICE), budget - around - MIN_BUDGET)
+
+
+def notice_of(changes: SkillChanges, room: int = CHANGES) -> str:
     """What an agent is told of changes; empty where there are none."""
-    told_in = min(budget, CHANGES) - len(_CHANGED)
+    told_in = min(room, CHANGES) - len(_CHANGED)
     return f"{_CHANGED}{changes.text(told_in)}" if changes else ""
 
 
-def _checked(budget: int, least: int) -> int:
+def checked_budget(budget: int, around: int) -> int:
+    """A budget that has room for a list, what is around it, and a notice of changes."""
     check_budget(budget)
+    least = around + MIN_BUDGET + LEAST_NOTICE
     if budget < least:
         raise InputError(
             f"What an agent is told about its skills does not fit into {budget:,} characters.",

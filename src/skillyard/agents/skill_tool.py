@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Final, TypedDict
 
 from skillyard.agents.changes import SkillChanges, changes_between
@@ -12,7 +13,7 @@ from skillyard.agents.source import Found, SkillFile, SkillSource, markdown_cata
 from skillyard.agents.text import names_within
 from skillyard.agents.tool import Tool, told, tool_of
 from skillyard.errors import InputError, SkillyardError
-from skillyard.search.catalog import BUDGET, MIN_BUDGET, check_budget
+from skillyard.search.catalog import BUDGET, MIN_BUDGET, check_budget, count_note
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.document import parse
 from skillyard.skill.paths import printable
@@ -23,7 +24,9 @@ NAME: Final = "skill"
 BASE_DESCRIPTION: Final = "Execute a skill."
 """What the tool says when there are no skills."""
 _TITLE: Final = "Execute a skill"
-_LIST: Final = f"{BASE_DESCRIPTION} Available skills:\n"
+_LIST: Final = " Available skills:\n"
+_FRAME: Final = len(f"{BASE_DESCRIPTION} {_LIST}")
+"""What the description has beside the list, less the line that becomes part of it."""
 _RESOURCES: Final = 2_000
 """Characters of the list of a skill's files."""
 _NEAREST: Final = 50
@@ -68,7 +71,11 @@ class SkillTool:
         with self._lock:
             if self._known is None:
                 self._known = self.source.snapshot()  # what is shown first is what changes are told from
-        return tool_of(self.skill, name=NAME, description=self.description(query), title=_TITLE)
+        return self.described_tool(query)
+
+    def described_tool(self, query: str = "") -> Tool:
+        """The same, for whoever does not ask what changed."""
+        return replace(self.base_tool(), description=self.description(query), shorter=partial(self._described, query))
 
     def base_tool(self) -> Tool:
         """The tool that names no skill, for which nothing is asked of the source."""
@@ -76,8 +83,7 @@ class SkillTool:
 
     def description(self, query: str = "") -> str:
         """What a model reads: the skills that there are now, within the budget."""
-        catalog = markdown_catalog(self.source, query, budget=self._budget - len(_LIST), pins=self._pins)
-        return f"{_LIST}{catalog.text}" if catalog.total else BASE_DESCRIPTION
+        return self._described(query, self._budget)
 
     def skill(self, skill: Annotated[str, "The id or the name of the skill to execute."]) -> SkillResult:
         """Execute a skill: its instructions, where its files are, and which it has."""
@@ -98,6 +104,16 @@ class SkillTool:
             self._known = after
         return SkillChanges() if before is None or before is after else changes_between(before, after)
 
+    def _described(self, query: str, budget: int) -> str:
+        catalog = markdown_catalog(self.source, query, budget=_checked(budget) - _FRAME, pins=self._pins)
+        if not catalog.total:
+            return BASE_DESCRIPTION
+        # How many there are comes first: some clients cut the end off a description.
+        note = count_note(len(catalog.shown), catalog.total)
+        skills = catalog.text.removesuffix(f"\n{note}")
+        start = BASE_DESCRIPTION if skills == catalog.text else f"{BASE_DESCRIPTION} {note}."
+        return f"{start}{_LIST}{skills}"
+
     def _not_found(self, name: str, error: NoSkillError) -> str:
         start = f"Skill not found: {printable(name[:_SHOWN_NAME])}."
         if not error.total:
@@ -117,8 +133,7 @@ def create_skill_tool_with_description(
     place: Place | None = None,
 ) -> Tool:
     """The tool as it is now, for whoever makes a new one for each query and does not ask what changed."""
-    skill = SkillTool(source, budget=budget, session=session, agent=agent, place=place)
-    return replace(skill.base_tool(), description=skill.description(query))
+    return SkillTool(source, budget=budget, session=session, agent=agent, place=place).described_tool(query)
 
 
 def skill_text(source: SkillSource, found: Found, place: Place | None = None) -> str:
@@ -134,11 +149,11 @@ def skill_text(source: SkillSource, found: Found, place: Place | None = None) ->
 
 
 def _checked(budget: int) -> int:
-    if budget < MIN_BUDGET + len(_LIST):
+    if budget < MIN_BUDGET + _FRAME:
         raise InputError(
             f"The description of the tool cannot have {budget:,} characters.",
-            hint=f"Give it {MIN_BUDGET + len(_LIST)} or more.",
-            details={"field": "budget", "value": budget, "limit": MIN_BUDGET + len(_LIST)},
+            hint=f"Give it {MIN_BUDGET + _FRAME} or more.",
+            details={"field": "budget", "value": budget, "limit": MIN_BUDGET + _FRAME},
         )
     return check_budget(budget)
 

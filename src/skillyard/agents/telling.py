@@ -1,5 +1,6 @@
 """Telling something beside the work: nobody waits for it, and what cannot be told is lost."""
 
+import logging
 import threading
 import weakref
 from collections import deque
@@ -16,6 +17,7 @@ MAX_WAITING: Final = 10_000
 _LAST_SECONDS: Final = 2.0
 """How long a process that ends waits for the last of them."""
 Thing = TypeVar("Thing")
+_log: Final = logging.getLogger(__name__)
 
 
 class Telling(Generic[Thing]):
@@ -41,6 +43,7 @@ class _Sending(Generic[Thing]):
         self._waiting: deque[Thing] = deque(maxlen=MAX_WAITING)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        self._has_failed = False
 
     def add(self, thing: Thing) -> None:
         with self._lock:
@@ -66,3 +69,7 @@ class _Sending(Generic[Thing]):
             except (SkillyardError, httpx.HTTPError, RuntimeError):
                 # To be counted is worth less than to be answered.
                 continue
+            except Exception:  # noqa: BLE001 -- what comes later must still be told
+                if not self._has_failed:
+                    _log.exception("something could not be told; the next time this is not logged")
+                self._has_failed = True

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
 
@@ -20,6 +20,7 @@ Answer: TypeAlias = JsonValue
 _SHOWN_VALUE: Final = 100
 _SHOWN_PROBLEMS: Final = 5
 _FIELD: Final = "argument_"
+_OUTCOME: Final = frozenset({"success", "output", "error"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,15 +41,24 @@ class Tool:
     """Calling it again with the same arguments changes nothing more."""
     title: str = ""
     """What people see it as."""
+    shorter: Callable[[int], str] | None = None
+    """Writes the description in fewer characters, where it is not the same for ever."""
+
+    def description_within(self, most: int) -> str:
+        """The description in at most so many characters."""
+        if len(self.description) <= most:
+            return self.description
+        return self.shorter(most) if self.shorter else f"{self.description[: most - 1]}…"
 
     def text(self, arguments: Mapping[str, Any]) -> str:
-        """The answer as a text: JSON for what is none."""
+        """The answer as a model reads it."""
         return as_text(self.call(**arguments))
 
     def text_or_error(self, arguments: Mapping[str, Any]) -> tuple[str, bool]:
-        """The answer as a text, or the error a model can act on; and whether it went well."""
+        """The answer as a model reads it, or the error it can act on; and whether it went well."""
         try:
-            return self.text(arguments), True
+            answer = self.call(**arguments)
+            return as_text(answer), went_well(answer)
         except SkillyardError as error:
             return told(error), False
 
@@ -92,13 +102,25 @@ def tool_of(
 
 
 def as_text(answer: Answer) -> str:
-    """An answer as a model reads it."""
+    """An answer as a model reads it: of an outcome its output or error as it was written; JSON for other values."""
+    if _is_outcome(answer):
+        return str(answer["output"] or answer["error"])
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+
+
+def went_well(answer: Answer) -> bool:
+    """Whether an answer tells of no failure."""
+    return not _is_outcome(answer) or bool(answer["success"])
 
 
 def told(error: SkillyardError) -> str:
     """An error as a model reads it: what is wrong, and what to do about it."""
     return f"{error.message} {error.hint}".rstrip()
+
+
+def _is_outcome(answer: Answer) -> TypeGuard[dict[str, JsonValue]]:
+    """Whether it is what programs read that a tool did: `success`, `output` and `error`."""
+    return isinstance(answer, dict) and answer.keys() == _OUTCOME
 
 
 def _arguments_of(name: str, function: Callable[..., Any]) -> type[BaseModel]:

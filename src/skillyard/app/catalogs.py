@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from skillyard.app.searching import SkillSearch
-from skillyard.search.catalog import BUDGET, HITS, CatalogWriter, PromptCatalog, Shape, check_budget
+from skillyard.search.catalog import HITS, CatalogWriter, PromptCatalog, Shape, check_budget
 from skillyard.search.triggers import Surfaced
 
 
 def library_catalog(
     search: SkillSearch,
     *,
-    query: str = "",
-    budget: int = BUDGET,
-    shape: Shape = Shape.XML,
-    pins: Sequence[str] = (),
+    query: str,
+    budget: int,
+    shape: Shape,
+    pins: Sequence[str],
 ) -> PromptCatalog:
     """The library in at most `budget` characters, what fits the query first."""
     check_budget(budget)
@@ -22,7 +22,7 @@ def library_catalog(
     return CatalogWriter(list(seen.entries.values())).write(budget=budget, shape=shape, pins=pins, hits=hits)
 
 
-def surfacing(search: SkillSearch, *, budget: int = BUDGET) -> Callable[[str], Surfaced]:
+def surfacing(search: SkillSearch, *, budget: int) -> Callable[[str], Surfaced]:
     """Tells what a prompt brings up: the hits of search, and what the catalog for it shows."""
     seen = search.look()
     writer = CatalogWriter(list(seen.entries.values()))

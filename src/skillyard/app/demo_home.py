@@ -41,6 +41,14 @@ description: Checks invoices against orders and lists what does not match. Use i
 2. Compare every line with the order.
 """
 
+_MARK: Final = "demonstration"
+NEXT_COMMANDS: Final = {
+    "look": "skillyard",
+    "publish": "skillyard publish --recursive ~/.claude/skills",
+    "serve": "skillyard serve",
+}
+"""What to do next with one's own skills, by what each is for."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DemoHome:
@@ -70,6 +78,9 @@ class DemoHome:
 def build_demo_home(folder: Path, *, yard: Path | None = None) -> DemoHome:
     """Make the sample: a broken skill, a shadowed one, copies, a dangling link, too much text, a wrong name."""
     home = DemoHome(folder=folder, yard=yard or folder / "yard")
+    if yard is None:
+        home.yard.mkdir(mode=0o700, parents=True)
+        (home.yard / _MARK).touch()
     claude, codex, cursor = (home.person / name for name in (".claude/skills", ".agents/skills", ".cursor/skills"))
     (home.person / ".codex").mkdir(parents=True)
     (home.project / ".git").mkdir(parents=True)
@@ -86,6 +97,11 @@ def build_demo_home(folder: Path, *, yard: Path | None = None) -> DemoHome:
     text = generate_skill_md("sql-review", "Reviews SQL for slow queries.", "Look for scans of whole tables.\n")
     (misnamed / "README.md").write_text(text, encoding="utf-8")
     return home
+
+
+def is_demo_yard(home: Path) -> bool:
+    """Whether this yard's home is the demonstration's own: nothing of anybody's belongs there."""
+    return (home / _MARK).exists()
 
 
 def repair_broken(home: DemoHome) -> None:

@@ -1,4 +1,4 @@
-"""The fourth part of the demonstration: feedback in Korean changes what an agent answers, until that is undone."""
+"""A part of the demonstration: feedback in Korean changes what an agent answers, until that is undone."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The third part of the demonstration: a task done three times becomes one skill, and is replayed."""
+"""A part of the demonstration: a task done three times becomes one skill, and is replayed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The second part of the demonstration: one skill among a thousand, found and put before a model within a budget."""
+"""A part of the demonstration: one skill among a thousand, found and put before a model within a budget."""
 
 from dataclasses import dataclass
 from itertools import product

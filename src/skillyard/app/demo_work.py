@@ -12,6 +12,7 @@ from skillyard.app.demo_site.shop import Shop
 from skillyard.errors import SkillyardError
 from skillyard.releases.decisions.evaluation import EvaluationPolicy
 from skillyard.remote.client import YardClient
+from skillyard.sandbox.browser_lines import quoted
 
 PASSED: Final = "passed"
 FAILED: Final = "failed"
@@ -128,15 +129,15 @@ class BrowserWork:
         page = self._take(sandbox_id, f"open {self._shop.url}/")
         page = self._take(
             sandbox_id,
-            f"fill {page['User name']} {_quoted(visit.user)}",
-            f"fill {page['Password']} {_quoted(visit.password)}",
+            f"fill {page['User name']} {quoted(visit.user)}",
+            f"fill {page['Password']} {quoted(visit.password)}",
             f"click {page['Sign in']}",
         )
         self._take(
             sandbox_id,
-            f"fill {page['Customer']} {_quoted(visit.customer)}",
-            f"fill {page['Article']} {_quoted(visit.article)}",
-            f"fill {page['Quantity']} {_quoted(str(visit.quantity))}",
+            f"fill {page['Customer']} {quoted(visit.customer)}",
+            f"fill {page['Article']} {quoted(visit.article)}",
+            f"fill {page['Quantity']} {quoted(str(visit.quantity))}",
             f"click {page['Place order']}",
             'wait --text "is placed"',
         )
@@ -193,8 +194,3 @@ class ShellWork:
 
     def outcome(self) -> str:
         return "every step did as before."
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -142,8 +142,7 @@ def _roots(settings: Settings) -> Iterator[Check]:
             root.path, index_dir=index_dir(settings), known_roots=known, max_depth=settings.max_depth
         )
         catalog = library.catalog()
-        number = len(catalog.entries)
-        found = f"{root.label}: {number:,} {'skill' if number == 1 else 'skills'}"
+        found = f"{root.label}: {_skills(len(catalog.entries))}"
         if catalog.problems:
             yield Check(
                 name="roots",
@@ -153,3 +152,7 @@ def _roots(settings: Settings) -> Iterator[Check]:
             )
         else:
             yield ok("roots", found)
+
+
+def _skills(number: int) -> str:
+    return f"{number:,} skill" if number == 1 else f"{number:,} skills"

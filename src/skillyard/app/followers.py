@@ -5,9 +5,10 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from skillyard.app.yard import Yard
+from skillyard.clock import Pause
 from skillyard.errors import SkillyardError
 from skillyard.learning.pipeline import wake_waiting
 from skillyard.releases.learning_runs import LOOK_SECONDS
@@ -24,7 +25,6 @@ TAKEN_EVERY: Final = 20.0
 RESUME_EVERY: Final = 15.0
 """How soon a proposal is carried out whose approval was cut off."""
 
-Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 

@@ -18,12 +18,15 @@ from skillyard.db.database import Database
 from skillyard.delivery.bundle_source import BundleSource, Receiver
 from skillyard.delivery.injector import Injection, Present, SkillInjector
 from skillyard.delivery.release_source import RELEASE, LearnedSkills, ReleaseSource
-from skillyard.delivery.sandbox_loader import SkillSandboxLoader
+from skillyard.delivery.sandbox_loader import LOADED, LoadStatus, SkillSandboxLoader
 from skillyard.errors import UnavailableError
 from skillyard.identity.owners import Owners
+from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.service import Registry
+from skillyard.registry.shipping import SkillRef
 from skillyard.releases.active_releases import ActiveReleases
 from skillyard.releases.values import Stage
+from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.running import Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.session import Session
@@ -141,3 +144,43 @@ def wire_injection(
 def open_loader(registry: Registry, database: Database) -> SkillSandboxLoader:
     """Loads skills of the registry into sandboxes, as far as the user named with each call may see them."""
     return SkillSandboxLoader(registry, principal_of=Owners(database).principal)
+
+
+async def load_into_sandbox(
+    rooms: SandboxRooms,
+    registry: Registry,
+    injection: SandboxInjection,
+    caller: Principal,
+    sandbox_id: str,
+    skills: Sequence[str],
+) -> dict[str, LoadStatus]:
+    """Put skills that the caller may see into a sandbox of theirs, which is started if need be.
+
+    What another source keeps there already stays as that wants it, maybe in another version than the latest.
+    """
+    caller.require_scope(Scope.WRITE)
+    sandbox = await rooms.sandboxes.get(caller, sandbox_id)
+    sandbox.require(Ability.FILESYSTEM)
+    sandbox.require_unexpired()
+    refs = {skill: SkillRef.of(skill) for skill in skills}
+    offers = await registry.shipping.offers(caller, refs.values())
+    async with rooms.running.use(sandbox_id) as held:
+        await injection.refresh(sandbox, held.session)
+        kept = _kept(injection.present_in(sandbox_id))
+        there = {skill: kept.get(offers[ref].full_name) for skill, ref in refs.items() if ref in offers}
+        missing = [skill for skill in refs if not there.get(skill)]
+        loaded: dict[str, LoadStatus] = {}
+        if missing:
+            loader = SkillSandboxLoader(registry, principal=caller)
+            loaded = await loader.load_skills_to_sandbox(missing, held.session)
+            await injection.refresh(sandbox, held.session)  # executions record that they were there
+    return {skill: there.get(skill) or loaded[skill] for skill in refs}
+
+
+def _kept(present: Present) -> dict[str, LoadStatus]:
+    """What sources keep in a sandbox, by the full names of skills: not what was loaded by request."""
+    return {
+        entry.origin.skill: LoadStatus(loaded=True, folder=folder, digest=entry.digest, version=entry.origin.version)
+        for folder, entry in present.items()
+        if entry.origin.kind != LOADED
+    }

@@ -1,14 +1,13 @@
 """The skills that sandboxes are given, from everywhere that keeps some."""
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from skillyard.db.database import Database
+from skillyard.db.until_changed import UntilChanged
 from skillyard.delivery.bundle_source import (
     AGENT_LABEL,
     SKILLS_LABEL,
@@ -41,21 +40,12 @@ class Remembered:
     def __init__(self, source: BundleSource, database: Database) -> None:
         self.kind = source.kind
         self._source = source
-        self._database = database
-        self._known: OrderedDict[tuple[str, str, str], tuple[int, Desired]] = OrderedDict()
+        self._known = UntilChanged[tuple[str, str, str], Desired](database, size=_REMEMBERED)
 
     async def desired(self, receiver: Receiver) -> Desired:
-        # Read first: a change that comes between makes the answer younger than its number, and so asked for again.
-        number = await self._database.number()
         labels = receiver.labels
         key = (receiver.owner, labels.get(AGENT_LABEL, ""), labels.get(SKILLS_LABEL, ""))
-        known = self._known.get(key)
-        if known is None or known[0] != number:
-            known = self._known[key] = (number, await self._source.desired(receiver))
-            if len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        self._known.move_to_end(key)
-        return known[1]
+        return await self._known.get(key, lambda: self._source.desired(receiver))
 
 
 class BuiltinSkills:
@@ -63,8 +53,7 @@ class BuiltinSkills:
 
     kind = "builtin"
 
-    def __init__(self, root: Path | None = None) -> None:
-        self._root = root or builtin_root()
+    def __init__(self) -> None:
         self._read: Desired | None = None
 
     async def desired(self, receiver: Receiver) -> Desired:
@@ -74,7 +63,7 @@ class BuiltinSkills:
         return self._read
 
     def _all(self) -> Desired:
-        found = [read_folder(path) for path in sorted(self._root.iterdir()) if (path / "SKILL.md").is_file()]
+        found = [read_folder(path) for path in sorted(builtin_root().iterdir()) if (path / "SKILL.md").is_file()]
         return Desired(bundles=tuple(_held(read.folder, read.require(), self.kind) for read in found))
 
 

@@ -40,7 +40,7 @@ class Where:
         return bool(self.agents) or self.root is not None
 
 
-def install_targets(where: Where, settings: "Settings", machine: Machine, *, copy: bool = False) -> tuple[Target, ...]:
+def install_targets(where: Where, settings: "Settings", machine: Machine, *, copy: bool) -> tuple[Target, ...]:
     """The folders that get new skills: the one named, those of the agents named, or of the agents here."""
     if where.root is not None:
         return (folder_target(where.root, machine=machine, home=settings.home),)

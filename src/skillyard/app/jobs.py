@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from skillyard.blobs.store import Blobs
-from skillyard.clock import Clock, utc_now
+from skillyard.clock import Clock
 from skillyard.config.sections import Releases
 from skillyard.db.database import Database
 from skillyard.jobs.service import Jobs
@@ -44,7 +44,7 @@ def register_release_work(
     *,
     replays: Replays,
     desk: SecretDesk,
-    clock: Clock = utc_now,
+    clock: Clock,
 ) -> None:
     """Let jobs do what learned skills ask for."""
     jobs.register(MINING, MiningWork(database, blobs, releases.mined, clock=clock))

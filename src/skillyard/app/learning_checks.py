@@ -82,7 +82,9 @@ async def _ask(models: ModelSource) -> None:
     from skillyard.llm.asking import ask  # noqa: PLC0415
 
     budget = Budget(calls=1, seconds=_SECONDS)
-    await ask(model, [HumanMessage("Answer with the word yes.")], budget=budget, transcript=Transcript())
+    await ask(
+        model, [HumanMessage("Answer with the word yes.")], budget=budget, transcript=Transcript(secrets=models.secrets)
+    )
 
 
 def _look(settings: Settings) -> _Found:

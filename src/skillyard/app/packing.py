@@ -31,7 +31,7 @@ class Packed:
     bytes: int
 
 
-def pack_folder(folder: Path, output: str | None, *, slim: bool = False) -> Packed:
+def pack_folder(folder: Path, output: str | None, *, slim: bool) -> Packed:
     """Pack a valid skill folder into one file, the same bytes for the same content.
 
     `output` is the file, or a folder for it: one that is there, or, with a slash at the end, one to be made.

@@ -44,7 +44,7 @@ def _database(settings: Settings) -> Check:
     if present is None:
         return ok("database", f"{place}: nothing kept yet; made when it is first used")
     if present == known[-1]:
-        return ok("database", f"{place} (revision {present})")
+        return ok("database", f"{place} at revision {present}")
     if present in known:
         return Check(
             name="database",

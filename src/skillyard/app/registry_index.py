@@ -3,11 +3,12 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import Final, NamedTuple, ParamSpec, TypeVar
 
 from skillyard.cancellation import to_the_end
+from skillyard.clock import Pause
 from skillyard.errors import UnavailableError
 from skillyard.registry.search_documents import Mark, SearchDocuments
 from skillyard.search.index_folder import BrokenIndexError, IndexFolder, View
@@ -29,7 +30,6 @@ _MAX_BEHIND: Final = 200
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 

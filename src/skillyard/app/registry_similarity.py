@@ -12,7 +12,7 @@ from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.rights import visible_skill
 from skillyard.registry.skills import Skill
 from skillyard.registry.twins import twins_of
-from skillyard.search.similar import NEAR, Likeness, Sketch, like, sketch_of
+from skillyard.search.similar import Likeness, Sketch, like, sketch_of
 
 MOST_CANDIDATES: Final = 50
 """Of so many skills that search finds by the text of one, all that are like it are among the first few."""
@@ -29,33 +29,29 @@ class SimilarSkills:
     """Whether every change until now was taken into account: then it holds until the next."""
 
 
-class RegistrySimilarity:
-    """Compares a skill with those that search finds by its text, and with those of its name or content.
+async def similar_in_registry(
+    database: Database, search: RegistrySearch, principal: Principal, skill_id: str, *, threshold: float
+) -> SimilarSkills:
+    """What is like a skill's working copy, the most alike first.
 
-    Who may see what is part of both queries: a skill that is not for the principal is never a candidate.
+    It is compared with the skills that search finds by its text, and with those of its name or content. Who may see
+    what is part of both queries: a skill that is not for the principal is never a candidate.
     """
-
-    def __init__(self, database: Database, search: RegistrySearch) -> None:
-        self._database = database
-        self._search = search
-
-    async def like(self, principal: Principal, skill_id: str, *, threshold: float = NEAR) -> SimilarSkills:
-        """What is like a skill's working copy, the most alike first."""
-        principal.require_scope(Scope.READ)
-        checked_threshold(threshold)
-        async with self._database.read() as session:
-            skill = await visible_skill(session, principal, skill_id)
-            twins = await twins_of(session, skill, principal.audiences, limit=MOST_CANDIDATES)
-        query = f"{skill.name}\n{skill.description}\n{skill.content}"
-        found = await self._search.search(principal, query, limit=MOST_CANDIDATES)
-        others = {other.id: other for other in (*twins, *(each.skill for each in found.best))}
-        alike = await asyncio.to_thread(_like, skill, others, threshold)
-        return SimilarSkills(
-            threshold=threshold,
-            skill=skill,
-            found=tuple((others[likeness.key], likeness) for likeness in alike),
-            is_fresh=found.is_fresh,
-        )
+    principal.require_scope(Scope.READ)
+    checked_threshold(threshold)
+    async with database.read() as session:
+        skill = await visible_skill(session, principal, skill_id)
+        twins = await twins_of(session, skill, principal.audiences, limit=MOST_CANDIDATES)
+    query = f"{skill.name}\n{skill.description}\n{skill.content}"
+    found = await search.search(principal, query, limit=MOST_CANDIDATES)
+    others = {other.id: other for other in (*twins, *(each.skill for each in found.best))}
+    alike = await asyncio.to_thread(_like, skill, others, threshold)
+    return SimilarSkills(
+        threshold=threshold,
+        skill=skill,
+        found=tuple((others[likeness.key], likeness) for likeness in alike),
+        is_fresh=found.is_fresh,
+    )
 
 
 class _Skills:

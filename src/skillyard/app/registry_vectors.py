@@ -2,17 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from skillyard.app.embedding import Embeddings
+from skillyard.clock import Pause
 from skillyard.registry.search_documents import Mark, SearchDocuments
 from skillyard.search.fusion import RETRY_AFTER
 
 if TYPE_CHECKING:
     from skillyard.search.documents import Document
 
-Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from skillyard.app.embedding import Embeddings, open_embeddings
 from skillyard.errors import SkillyardError
+from skillyard.library.entry_search import document_of
 from skillyard.library.revisions import file_state
 from skillyard.search import Document, SkillIndex, Snippet
 from skillyard.search.documents import MAX_BODY
@@ -86,7 +87,7 @@ class SkillSearch:
         index = self._searchable(entries, state)
         if self._embeddings is None:
             return Snapshot(entries, index)
-        self._embeddings.follow({key: _described(entry) for key, entry in entries.items()})
+        self._embeddings.follow({key: document_of(entry) for key, entry in entries.items()})
         return Snapshot(entries, self._embeddings.over(index))
 
     def search(self, query: str, *, limit: int = 10) -> Matches:
@@ -168,10 +169,6 @@ def _mark(state: State) -> str:
 
 def _state_of(entry: SkillEntry) -> str:
     return sha256(repr((entry, file_state(entry.location))).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-
-def _described(entry: SkillEntry) -> Document:
-    return Document(key=entry.id, name=entry.name, description=entry.description)
 
 
 def _text(library: Library, entry: SkillEntry) -> tuple[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from skillyard.app.yard import Yard
 from skillyard.config.files import write_key
 from skillyard.config.load import load_settings, parse_value
 from skillyard.config.paths import user_config_file
+from skillyard.config.settings import Settings
 from skillyard.errors import InputError, SkillyardError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
@@ -114,17 +115,16 @@ def disconnect(agent: str, machine: Machine, home: Path) -> None:
     carry_out(plan_uninstall(client, name=ENTRY_NAME, machine=machine, user=True, home=home), home=home)
 
 
-def choose_model(model: str, base_url: str, api_key: str) -> None:
-    """Write the model that learns from feedback into the person's own settings; what is empty stays as it is."""
-    given = {"model": model, "model_base_url": base_url, "model_api_key": api_key}
-    parsed = {key: parse_value(key, text) for key, text in given.items() if text}
+def choose_model(model: str, base_url: str, api_key: str) -> Settings:
+    """Write the model that learns from feedback into the person's own settings, and answer how they are then.
+
+    Without an address there is none any more; a key is not shown, so without one the one that is there stays.
+    """
+    given = {"model": model, "model_base_url": base_url, **({"model_api_key": api_key} if api_key else {})}
+    parsed = {key: parse_value(key, text) if text else None for key, text in given.items()}
     for key, value in parsed.items():
         write_key(user_config_file(), key, value)
-
-
-def model_in_settings() -> str | None:
-    """The model that is used from the next start of the server on."""
-    return load_settings().model
+    return load_settings()
 
 
 def _connection(client: Client, machine: Machine) -> Connection:

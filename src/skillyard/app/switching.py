@@ -35,7 +35,7 @@ class Switching:
     """The agents that read the skill from its folder by themselves, whatever Skillyard does."""
 
 
-def switch_skill(settings: "Settings", wanted: str, *, on: bool, root: Path | None = None) -> Switching:
+def switch_skill(settings: "Settings", wanted: str, *, on: bool, root: Path | None) -> Switching:
     """Turn the skill of that id or name on or off in every library of Skillyard, or in that of one folder."""
     machine = Machine.here()
     before = load_switches(config_dir())

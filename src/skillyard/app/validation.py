@@ -19,7 +19,6 @@ from skillyard.skill.references import reference_findings
 
 MAX_TREE_FOLDERS: Final = 100_000
 """Folders that a search through a tree looks into."""
-_ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _NOTHING: Final = Parsed(document=None, findings=())
 
 
@@ -54,7 +53,7 @@ class TreeSearch(NamedTuple):
     """Folders that could not be looked into, and that there are too many."""
 
 
-def validate_path(path: Path, profile: Profile, *, references: bool = True) -> Report:
+def validate_path(path: Path, profile: Profile, *, references: bool) -> Report:
     """The report about a skill folder, a `SKILL.md` or an archive; that there is none is a finding too."""
     missing = absence(path)
     if missing is not None:
@@ -68,7 +67,7 @@ def validate_path(path: Path, profile: Profile, *, references: bool = True) -> R
     return report_on(path, load_skill(path), profile, references=references)
 
 
-def validate_found(file: Path, profile: Profile, *, references: bool = False) -> Report:
+def validate_found(file: Path, profile: Profile, *, references: bool) -> Report:
     """The report about a skill that a search through a tree found by its `SKILL.md`."""
     upper = SKILL_FILE_NAMES[0]
     if file.name != upper and os.path.lexists(file.with_name(upper)):
@@ -176,5 +175,5 @@ def _report(path: str, skill_id: str, parsed: Parsed, *more: Sequence[Finding]) 
         path=path,
         id=skill_id,
         name=parsed.document.name if parsed.document else "",
-        findings=tuple(sorted(findings, key=lambda finding: (_ORDER[finding.severity], finding.file, finding.line))),
+        findings=tuple(sorted(findings, key=lambda finding: (finding.severity.rank, finding.file, finding.line))),
     )

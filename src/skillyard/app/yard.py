@@ -1,6 +1,6 @@
 """The yard: every room of the registry, wired to one database and one store of blobs."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -39,7 +39,7 @@ from skillyard.registry.service import Registry
 from skillyard.releases.active_releases import ActiveReleases
 from skillyard.releases.named_blobs import bundles_of_candidates, named_by_payloads
 from skillyard.releases.policy import policy_of
-from skillyard.releases.undoing import CandidateUndo
+from skillyard.releases.undoing import register_candidate_undo
 from skillyard.releases.values import PROMOTED
 from skillyard.sandbox.execution_log import named_by_traces
 from skillyard.search.index_folder import IndexFolder
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 class Yard:
     """What a server, or a command that works on the local registry, needs."""
 
+    settings: Settings
     database: Database
     blobs: Blobs
     orphans: Orphans
@@ -72,23 +73,44 @@ class Yard:
     sandboxes: SandboxRooms
     injection: SandboxInjection
     jobs: Jobs
-    open_releases: Callable[[], "LearnedSkillRooms"]
-    open_upkeep: Callable[["LearnedSkillRooms"], "Upkeep"]
-    open_learning: Callable[[Callable[[], "LearnedSkillRooms"]], "LearningRooms"]
 
     @cached_property
     def releases(self) -> "LearnedSkillRooms":
         """Learned skills: many rooms, which most commands do without."""
-        return self.open_releases()
+        from skillyard.app.releases import release_rooms  # noqa: PLC0415 -- a hundred modules
+
+        return release_rooms(
+            self.database,
+            self.blobs,
+            self.history,
+            self.registry,
+            self.sandboxes,
+            self.jobs,
+            policy=policy_of(self.settings.releases),
+        )
 
     @cached_property
     def upkeep(self) -> "Upkeep":
-        return self.open_upkeep(self.releases)
+        from skillyard.app.jobs import upkeep  # noqa: PLC0415 -- as above
+
+        return upkeep(self.database, self.jobs, self.releases, self.settings.releases)
 
     @cached_property
     def learning(self) -> "LearningRooms":
         """Learning from feedback; as above."""
-        return self.open_learning(lambda: self.releases)
+        from skillyard.app.learning import learning_rooms  # noqa: PLC0415 -- as above
+
+        return learning_rooms(
+            self.settings,
+            self.database,
+            self.blobs,
+            self.history,
+            self.registry,
+            self.search,
+            self.sandboxes,
+            self.jobs,
+            lambda: self.releases,
+        )
 
 
 @asynccontextmanager
@@ -121,32 +143,17 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     search = RegistrySearch(documents, index, embeddings)
     sandboxes = sandbox_rooms(database, blobs, settings)
     jobs = Jobs(database, workers=settings.job_workers)
-    policy = policy_of(settings.releases)
-    CandidateUndo(history)
+    register_candidate_undo(history)
     Memories(database, history)  # they know how what was learned is taken back
     Rulebook(database, history)
-
-    def open_releases() -> "LearnedSkillRooms":
-        from skillyard.app.releases import release_rooms  # noqa: PLC0415 -- a hundred modules
-
-        return release_rooms(database, blobs, history, registry, sandboxes, jobs, policy=policy)
-
-    def open_upkeep(releases: "LearnedSkillRooms") -> "Upkeep":
-        from skillyard.app.jobs import upkeep  # noqa: PLC0415 -- as above
-
-        return upkeep(database, jobs, releases, settings.releases)
-
-    def open_learning(releases: Callable[[], "LearnedSkillRooms"]) -> "LearningRooms":
-        from skillyard.app.learning import learning_rooms  # noqa: PLC0415 -- as above
-
-        return learning_rooms(settings, database, blobs, history, registry, search, sandboxes, jobs, releases)
 
     async def undo_release(entry: Entry) -> Step:
         return await yard.releases.releases.undo(entry)
 
     history.register_undo(PROMOTED, undo_release)
-    in_use = ActiveReleases(database, registry.bundles, policy)
+    in_use = ActiveReleases(database, registry.bundles, policy_of(settings.releases))
     yard = Yard(
+        settings=settings,
         database=database,
         blobs=blobs,
         orphans=Orphans(database, blobs, [named_by_bundles, named_by_traces, named_by_payloads, named_by_lessons]),
@@ -176,9 +183,6 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
             canaries=in_use,
         ),
         jobs=jobs,
-        open_releases=open_releases,
-        open_upkeep=open_upkeep,
-        open_learning=open_learning,
     )
     return yard
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from skillyard.app.similarity import REGISTRY_FIELDS, Found, Report, checked_threshold, files_key
 from skillyard.remote.client import YardClient
-from skillyard.search.similar import NEAR, Group, Kind, Sketch, groups, sketch_of
+from skillyard.search.similar import Group, Kind, Sketch, groups, sketch_of
 from skillyard.skill.library import SkillEntry
 
 
-def report_on_yard(client: YardClient, *, threshold: float = NEAR) -> Report:
+def report_on_yard(client: YardClient, *, threshold: float) -> Report:
     """The groups among all skills that a yard shows to whoever asks."""
     shelf = _Yard(client)
     sketches = [shelf.sketch(skill) for skill in client.skills_with_text()]

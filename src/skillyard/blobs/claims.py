@@ -13,14 +13,13 @@ from sqlalchemy import bindparam, delete, select
 
 from skillyard.blobs.models import CONDEMNED, DELETING, CondemnedBlobRow
 from skillyard.blobs.store import Blobs
-from skillyard.clock import Clock, utc_now
+from skillyard.clock import Clock, Pause, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import UnavailableError
 
 Result = TypeVar("Result")
 Register = Callable[[Transaction, list[str]], Awaitable[Result]]
-Pause = Callable[[float], Awaitable[None]]
 
 LEASE: Final = timedelta(minutes=10)
 """Who marked a blob as being deleted is done with it by then, or was killed."""

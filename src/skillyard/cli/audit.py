@@ -29,10 +29,12 @@ def audit(
     context: typer.Context,
     agent: Agents = None,
     *,
-    why: Annotated[str, typer.Option("--why", metavar="SKILL", help="Who sees this skill, and who not and why.")] = "",
-    unseen: Annotated[bool, typer.Option("--unseen", help="Also what each agent does not see, and why.")] = False,
+    why: Annotated[
+        str, typer.Option("--why", metavar="SKILL", help="Which agents see this skill, and why others do not.")
+    ] = "",
+    unseen: Annotated[bool, typer.Option("--unseen", help="Also list what each agent does not see, and why.")] = False,
 ) -> Answer:
-    """What each agent here really sees, and what is wrong.
+    """Show what each agent really sees, and what is wrong.
 
     Every finding comes with the command that fixes it. Exit code 1 when something is broken.
     """

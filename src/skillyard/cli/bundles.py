@@ -17,7 +17,7 @@ def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="A skill folder or an archive.")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A skill folder or an archive.")],
 ) -> Answer:
-    """What differs between two skills, file by file.
+    """Show what differs between two skills, file by file.
 
     Exit code 1 when they differ.
     """

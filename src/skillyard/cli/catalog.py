@@ -21,13 +21,13 @@ def catalog(
     context: typer.Context,
     *,
     query: Annotated[
-        str, typer.Option("--query", "-q", metavar="TEXT", help="The task: what fits it comes first.")
+        str, typer.Option("--query", "-q", metavar="TEXT", help="The task; skills that fit it come first.")
     ] = "",
     budget: Annotated[
-        int, typer.Option("--budget", "-b", metavar="NUMBER", help="At most so many characters.", show_default=True)
+        int, typer.Option("--budget", "-b", metavar="NUMBER", help="Maximum number of characters.", show_default=True)
     ] = BUDGET,
     pin: Annotated[
-        list[str] | None, typer.Option("--pin", metavar="SKILL", help="Comes before all others; may be repeated.")
+        list[str] | None, typer.Option("--pin", metavar="SKILL", help="Comes before all others; repeatable.")
     ] = None,
     shape: Annotated[
         Shape,
@@ -38,11 +38,11 @@ def catalog(
     server: OnlyServer = None,
     token: Token = None,
 ) -> Answer:
-    """The skills as a text for a prompt, within a budget.
+    """Print the skills as a text for a prompt, within a budget.
 
     Pinned skills come first, then those that fit the query, then the others by name (on a server, by use). As many as
-    fit are whole, then come shortened descriptions, then names, and a last line says how many there are. The same
-    skills give the same text.
+    fit are listed in full, then with shortened descriptions, then by name; a last line says how many there are. The
+    same skills give the same text.
     """
     check_place(server, token, root, env)
     pins = pin or []

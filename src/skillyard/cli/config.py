@@ -22,9 +22,9 @@ Project = Annotated[bool, typer.Option("--project", help="Use ./skillyard.toml, 
 
 
 def show(
-    *, origin: Annotated[bool, typer.Option("--origin", help="Say where each value comes from.")] = False
+    *, origin: Annotated[bool, typer.Option("--origin", help="Show where each value comes from.")] = False
 ) -> Answer:
-    """All settings, and where each comes from."""
+    """Show all settings, and where each comes from."""
     values, origins = settings_in_force()
 
     def text(console: "Console") -> None:
@@ -39,7 +39,7 @@ def show(
 
 
 def get(key: Key) -> Answer:
-    """The value of one setting."""
+    """Print the value of one setting."""
     name = known_key(key, keys=Settings.model_fields)
     values, origins = settings_in_force()
     value = values[name]
@@ -73,7 +73,7 @@ def set_value(
 
 
 def unset(key: Key, *, project: Project = False) -> Answer:
-    """Take one setting out of a file."""
+    """Remove one setting from a file."""
     name = known_key(key, keys=Settings.model_fields)
     path = project_config_file() if project else user_config_file()
     said = f"{name} is no longer set in {path}" if write_key(path, name, None) else f"{name} was not set in {path}"
@@ -84,7 +84,7 @@ def unset(key: Key, *, project: Project = False) -> Answer:
 
 
 def path() -> Answer:
-    """Where settings and data are kept."""
+    """Print where settings and data are kept."""
     places = {
         "config_dir": str(config_dir()),
         "user_file": str(user_config_file()),

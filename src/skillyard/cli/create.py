@@ -23,7 +23,7 @@ def init(
     path: Annotated[Path, typer.Option("--path", metavar="DIR", help="Where its folder is made.")] = Path(),
     with_: Annotated[
         list[str] | None,
-        typer.Option("--with", metavar="PARTS", help=f"Parts to start with: {','.join(PARTS)}; may be repeated."),
+        typer.Option("--with", metavar="PARTS", help=f"Parts to start with: {','.join(PARTS)}; repeatable."),
     ] = None,
     description: Annotated[
         str, typer.Option("--description", "-d", metavar="TEXT", help="What it does and when to use it.")

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from skillyard.app.demo import Step, look, put_right
-from skillyard.app.demo_home import DemoHome, build_demo_home
+from skillyard.app.demo_home import NEXT_COMMANDS, DemoHome, build_demo_home
 from skillyard.app.demo_search import MEANING, REQUEST, SearchShow, show_search
-from skillyard.app.libraries import open_library
 from skillyard.cli.audit import print_agent, print_issues
 from skillyard.cli.browser import open_browser
 from skillyard.cli.output import Answer, Sink, sink_of
@@ -24,6 +23,7 @@ from skillyard.config.load import load_settings
 from skillyard.config.settings import Settings
 from skillyard.library.audit_model import AuditReport
 from skillyard.search.catalog import Form
+from skillyard.skill.library import Layered
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
 
 _FOUND: Final = 3
 """So many of the skills found are shown."""
-_NEXT: Final = (
-    ("skillyard", "what your agents see, and what is wrong"),
-    ("skillyard publish --recursive ~/.claude/skills", "your skills, in a yard of your own"),
-    ("skillyard serve", "that yard in the browser, for agents and for you"),
-)
+_NEXT: Final = {
+    "look": "what your agents see, and what is wrong",
+    "publish": "your skills, in a yard of your own",
+    "serve": "your yard, in the browser and for agents",
+}
 
 
 def demo(
     context: typer.Context,
     *,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave the sample home to look around in.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the sample home to look around in.")] = False,
     sample: Annotated[
-        bool, typer.Option("--sample", help="Leave the history in your own yard, if nothing is there yet.")
+        bool, typer.Option("--sample", help="Add the sample to your own yard, if that is empty.")
     ] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Take that history out of your yard again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the sample from your yard.")] = False,
 ) -> Answer:
-    """See it all work, on a sample: from a messy home to a skill that was learned.
+    """See it all work on a sample: from a messy home to learned skills.
 
-    A sample home is made in a temporary folder and put right with the commands that the audit suggests. Then a
-    request in Korean finds its skill among a thousand made-up ones, and the skills go into a yard. A form that is
-    filled in three times becomes a skill, which is replayed and released. Last, feedback changes what an agent
-    answers, with a model that is scripted. On a terminal the browser then opens at what was made. It needs no key,
-    network or account, and touches nothing of yours.
+    A sample home is made in a temporary folder and fixed with the commands that the audit suggests. Then a request in
+    Korean finds its skill among a thousand made-up ones, and the skills go into a yard. A form that is filled in three
+    times becomes a skill, which is replayed and released. Last, feedback changes what an agent answers, with a scripted
+    model. On a terminal the browser then opens to show it all. It needs no key, network or account, and touches nothing
+    of yours.
     """
     sink = sink_of(context)
     if remove:
@@ -67,7 +67,7 @@ def demo(
         sink.stream(_print_next)
         if not sink.as_json and sys.stdout.isatty():
             _show_in_browser(sink, home)
-        where = _kept(home) if keep else "The sample is gone again."
+        where = _kept(home) if keep else "The sample is deleted."
     return Answer(
         document={"folder": str(folder) if keep else None, **told},
         text=lambda console: console.print(where, soft_wrap=True),
@@ -81,7 +81,9 @@ def _removed() -> Answer:
     count = removed_sample(settings)
     return Answer(
         document={"home": str(settings.home), "rows": count},
-        text=lambda console: console.print("The sample is gone from your yard; what is yours stays.", soft_wrap=True),
+        text=lambda console: console.print(
+            "The sample is deleted from your yard; everything else stays.", soft_wrap=True
+        ),
     )
 
 
@@ -91,11 +93,11 @@ def _left_in_own_yard(sink: Sink, *, keep: bool) -> Answer:
         return Answer(
             document={"home": str(settings.home), "made": False},
             text=lambda _console: None,
-            remarks=["No sample is made: your yard is not a new one."],
+            remarks=["No sample was added: your yard is not new."],
         )
     with _folder(keep=keep) as folder:
         told = _story(sink, build_demo_home(folder, yard=settings.home))
-    text = "\nThis is in your yard now, as a sample. To take it out again: skillyard demo --remove"
+    text = "\nThis sample is in your yard now. To remove it: skillyard demo --remove"
     return Answer(
         document={"home": str(settings.home), "made": True, **told},
         text=lambda console: console.print(text, soft_wrap=True),
@@ -157,12 +159,13 @@ def _show_in_browser(sink: Sink, home: DemoHome) -> None:
     from skillyard.cli.serve import serve_yard  # noqa: PLC0415
 
     settings = demo_settings(home.yard, port=0)
-    serve_yard(sink, settings, open_library(settings), opened=lambda url: open_browser(f"{url}/history"))
+    # What is in this machine's folders is the person's own: no page of the sample shows it.
+    serve_yard(sink, settings, Layered(()), opened=lambda url: open_browser(f"{url}/history"))
 
 
 def _kept(home: DemoHome) -> str:
     yard = f"With SKILLYARD_HOME={home.yard}"
-    return f"The sample is in {home.folder}. {yard}, `skillyard serve` shows the yard of it."
+    return f"The sample is in {home.folder}. {yard}, `skillyard serve` shows its yard."
 
 
 @contextmanager
@@ -177,7 +180,7 @@ def _folder(*, keep: bool) -> Generator[Path]:
 
 def _print_next(console: "Console") -> None:
     console.print(styled(("\nNext, with your own:\n", "bold")))
-    print_rows(console, [(styled((command, "bold cyan")), what) for command, what in _NEXT])
+    print_rows(console, [(styled((NEXT_COMMANDS[step], "bold cyan")), what) for step, what in _NEXT.items()])
 
 
 def _print_report(console: "Console", home: DemoHome, report: AuditReport, title: str) -> None:

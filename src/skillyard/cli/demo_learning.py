@@ -1,4 +1,4 @@
-"""The fourth part of `skillyard demo`: feedback changes what an agent answers."""
+"""A part of `skillyard demo`: feedback changes what an agent answers."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The third part of `skillyard demo`: a task that is done three times becomes a skill."""
+"""A part of `skillyard demo`: a task that is done three times becomes a skill."""
 
 from collections.abc import Iterator
 from pathlib import Path

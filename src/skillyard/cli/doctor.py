@@ -21,7 +21,7 @@ _INDENT: Final = " " * 16
 
 
 def doctor() -> Answer:
-    """Check this machine and the set-up.
+    """Check this machine and the setup.
 
     Exit code 1 when something does not work; every finding comes with its fix.
     """

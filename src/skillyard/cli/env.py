@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The environment's name.")]
 OptionalName = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="The environment's name; without it the active one.")
+    str | None, typer.Argument(metavar="NAME", help="The environment's name; default: the active one.")
 ]
 
 
 def list_environments() -> Answer:
-    """The environments there are."""
+    """List the environments."""
     active = active_name(load_settings())
     found = [summary(environment, active=active) for environment in all_environments().list()]
 
@@ -54,7 +54,7 @@ def create(
     *,
     use: Annotated[bool, typer.Option("--use", help="Make it the active one.")] = False,
 ) -> Answer:
-    """Make an empty environment."""
+    """Create an empty environment."""
     environment = all_environments().create(name)
     now = use_environment(name) if use else None
 
@@ -67,7 +67,7 @@ def create(
 
 
 def show(name: OptionalName = None) -> Answer:
-    """An environment's skills, agents and model."""
+    """Show an environment's skills, agents and model."""
     found = detail(_environment(name), active=active_name(load_settings()))
     return Answer(document=found, text=lambda console: _print(console, found))
 
@@ -83,7 +83,7 @@ def none() -> Answer:
 
 
 def path(name: OptionalName = None) -> Answer:
-    """Where an environment's files are."""
+    """Print where an environment's files are."""
     environment = _environment(name)
     return Answer(
         document={"name": environment.name, "path": str(environment.path)},

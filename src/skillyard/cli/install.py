@@ -32,7 +32,7 @@ from skillyard.delivery.update import UpdateOptions
 from skillyard.errors import UsageError
 from skillyard.library.roots import Machine
 
-AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Take plain http addresses too.")]
+AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Also accept plain http addresses.")]
 
 
 def add(
@@ -42,13 +42,13 @@ def add(
     ],
     *,
     skill: Annotated[
-        list[str] | None, typer.Option("--skill", "-s", metavar="NAME", help="Only this one; may be repeated.")
+        list[str] | None, typer.Option("--skill", "-s", metavar="NAME", help="Only this one; repeatable.")
     ] = None,
     agent: Agents = None,
     root: OneRoot = None,
     user: User = False,
     copy: Annotated[bool, typer.Option("--copy", help="A copy for each agent instead of links.")] = False,
-    digest: Annotated[str, typer.Option("--digest", metavar="SHA256", help="Refuse anything but this content.")] = "",
+    digest: Annotated[str, typer.Option("--digest", metavar="SHA256", help="Accept only this content.")] = "",
     force: Force = False,
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
@@ -57,7 +57,7 @@ def add(
     """Install skills from a folder, an archive, git or a URL.
 
     Without --agent or --root they go to .agents/skills of the project (with --user, of your home), with links
-    for agents here that do not read that folder. What is installed from where is written to skillyard.lock.
+    for agents here that do not read that folder. skillyard.lock records what was installed from where.
     """
     settings = load_settings()
     machine = Machine.here()
@@ -84,7 +84,7 @@ def remove(
 ) -> Answer:
     """Remove installed skills.
 
-    They go to the trash in Skillyard's home. What you edited or installed otherwise needs --force.
+    They go to the trash in Skillyard's home. Skills that you edited, or installed in another way, need --force.
     """
     settings = load_settings()
     where = Where(agents=agent or (), root=root, user=user)
@@ -103,15 +103,15 @@ def update(
     agent: Agents = None,
     root: OneRoot = None,
     user: User = False,
-    ours: Annotated[bool, typer.Option("--ours", help="Where both changed the same, keep yours.")] = False,
-    theirs: Annotated[bool, typer.Option("--theirs", help="Where both changed the same, take upstream's.")] = False,
+    ours: Annotated[bool, typer.Option("--ours", help="If both changed the same lines, keep yours.")] = False,
+    theirs: Annotated[bool, typer.Option("--theirs", help="If both changed the same lines, take upstream's.")] = False,
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
 ) -> Answer:
     """Bring installed skills up to date, keeping your edits.
 
-    Your edits and upstream's are merged. Where both changed the same lines nothing is written, the conflict is
+    Your edits and upstream's are merged. If both changed the same lines, nothing is written, the conflict is
     shown and the exit code is 5.
     """
     if ours and theirs:
@@ -138,9 +138,9 @@ def adopt(
     user: User = False,
     dry_run: DryRun = False,
 ) -> Answer:
-    """Start keeping track of skills that are there already.
+    """Start tracking skills that are already installed.
 
-    The files stay as they are. What the `npx skills` installer wrote down in skills-lock.json is taken over.
+    The files stay as they are. What the `npx skills` installer recorded in skills-lock.json is used.
     """
     settings = load_settings()
     machine = Machine.here()
@@ -150,9 +150,9 @@ def adopt(
 
 
 def check(context: typer.Context, *, agent: Agents = None, root: OneRoot = None, user: User = False) -> Answer:
-    """Which installed skills are no longer as installed.
+    """Check which installed skills were edited or are missing.
 
-    Exit code 1 when a skill was edited, is missing or lost its links. Untracked skills are told, no more.
+    Exit code 1 when a skill was edited, is missing or lost its links. Untracked skills are only reported.
     """
     settings = load_settings()
     targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from skillyard.cli.amounts import moment
 from skillyard.cli.learn_options import FeedbackId, LessonId, Limit, read_file
 from skillyard.cli.learn_text import FAILED, counts_text, next_of, outcome_of, print_outcome, stage_text
 from skillyard.cli.learn_watching import follow
 from skillyard.cli.options import DryRun, Token
 from skillyard.cli.output import Answer, Sink, sink_of
-from skillyard.cli.release_options import moment
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import FAINT, count, styled
@@ -39,42 +39,45 @@ Stage = Literal[
 
 def feedback(
     context: typer.Context,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What was said; - reads stdin.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The feedback; - reads stdin.")] = None,
     *,
     agent: Annotated[
         list[str] | None, typer.Option("--agent", "-a", metavar="ID", help="Whose work it is about; repeatable.")
     ] = None,
-    task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What the agent was to do.")] = "",
+    task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What the agent was asked to do.")] = "",
     description: Annotated[str, typer.Option("--description", metavar="TEXT", help="More about the task.")] = "",
     event: Annotated[
-        list[str] | None, typer.Option("--event", metavar="TEXT", help="What happened meanwhile; repeatable.")
+        list[str] | None, typer.Option("--event", metavar="TEXT", help="What happened; repeatable.")
     ] = None,
-    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who said it; without it, you.")] = "",
+    user: Annotated[str, typer.Option("--user", metavar="NAME", help="Who said it; default: you.")] = "",
     time: Annotated[
         str | None, typer.Option("--time", metavar="TIME", help="When: 2026-01-31T09:00, or 2h ago as 2h.")
     ] = None,
     event_id: Annotated[
-        str | None, typer.Option("--event-id", metavar="ID", help="Your own id of it: the same comes in once.")
+        str | None,
+        typer.Option("--event-id", metavar="ID", help="Your own id; feedback with the same id is taken once."),
     ] = None,
     file: Annotated[
         Path | None,
         typer.Option("--file", "-f", metavar="FILE", help="Many: CSV, Excel, JSON, JSON lines; - is stdin."),
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option("--encoding", metavar="NAME", help="Of the file, if it is not UTF-8.")
+        str | None, typer.Option("--encoding", metavar="NAME", help="The file's encoding, if it is not UTF-8.")
     ] = None,
     dry_run: DryRun = False,
     wait: Annotated[
         bool | None,
-        typer.Option("--wait/--no-wait", help="Until it is learned from; without a server, that is done here."),
+        typer.Option(
+            "--wait/--no-wait", help="Wait until it is learned; without a server, this command does the work."
+        ),
     ] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Give feedback, one piece or a file.
 
-    Without any, what there is is listed. Exit code 1 when a line of a file is no feedback, or when learning did not
-    succeed.
+    Without TEXT or --file, lists the feedback. Exit code 1 when a line of a file is not feedback, or when learning
+    failed.
     """
     about: dict[str, Any] = {
         "agents": [{"id": each} for each in agent or ()],
@@ -94,7 +97,7 @@ def feedback(
             raise UsageError("There is no feedback.", hint='Say it: skillyard learn feedback "…"')
         return list_feedback(server=server, token=token)
     if dry_run:
-        raise UsageError("--dry-run looks a file over.", hint="Name one: --file FILE")
+        raise UsageError("--dry-run checks a file.", hint="Name one: --file FILE")
     said = read_file(Path(text)).decode("utf-8", "replace") if text == "-" else text
     with yard_client(server, token) as client:
         taken = client.learning.give(said, **about, source="cli")
@@ -107,15 +110,15 @@ def feedback(
 def list_feedback(
     *,
     stage: Annotated[
-        Stage | None, typer.Option("--stage", "-s", metavar="STAGE", help="Only what stands there, as the counts say.")
+        Stage | None, typer.Option("--stage", "-s", metavar="STAGE", help="Only feedback at this stage.")
     ] = None,
     limit: Limit = 30,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Feedback, where it stands, and how much stands where.
+    """List feedback by stage, with counts.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = list(islice(client.learning.feedback(stage=stage), limit))
@@ -123,7 +126,9 @@ def list_feedback(
     total = counts.get(stage, 0) if stage else sum(counts.values())
     remarks = [f"{total - len(found):,} more; -n shows them."] if total > len(found) else []
     if not total:
-        remarks = ["None stands there." if stage else 'There is none. Give some: skillyard learn feedback "…"']
+        remarks = [
+            "No feedback is at that stage." if stage else 'There is none. Give some: skillyard learn feedback "…"'
+        ]
     return Answer(
         document={"feedback": found, "counts": counts, "total": total},
         text=lambda console: _print_list(console, found, counts),
@@ -137,12 +142,14 @@ def retry(
     *,
     wait: Annotated[
         bool | None,
-        typer.Option("--wait/--no-wait", help="Until it is learned from; without a server, that is done here."),
+        typer.Option(
+            "--wait/--no-wait", help="Wait until it is learned; without a server, this command does the work."
+        ),
     ] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Learn from feedback again, from where that stopped."""
+    """Learn from feedback again, from where it stopped."""
     with yard_client(server, token) as client:
         taken = client.learning.retry(feedback_id)
         if not _waits(client, wait):
@@ -152,7 +159,7 @@ def retry(
 
 
 def undo(lesson: LessonId, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Take back all that a lesson changed."""
+    """Undo everything that a lesson changed."""
     with yard_client(server, token) as client:
         done = client.learning.undo(lesson, reason=reason)
 
@@ -170,16 +177,16 @@ def _waits(client: Skillyard, wait: bool | None) -> bool:
 
 def _given(taken: Mapping[str, Any]) -> Answer:
     line = styled((taken["id"], "bold"), "  ", stage_text(taken["stage"]))
-    known = [] if taken.get("created", True) else ["It had come before; nothing was added."]
+    known = [] if taken.get("created", True) else ["It was given before; nothing was added."]
     return Answer(
         document=taken,
         text=lambda console: console.print(line, soft_wrap=True),
-        remarks=[*known, "Watch what comes of it: skillyard learn watch"],
+        remarks=[*known, "Follow it: skillyard learn watch"],
     )
 
 
 def _learned(over: Mapping[str, Any]) -> Answer:
-    known = [] if over.get("created", True) else ["It had come before; nothing was added."]
+    known = [] if over.get("created", True) else ["It was given before; nothing was added."]
     return Answer(
         document=over,
         text=lambda console: print_outcome(console, over),
@@ -204,13 +211,13 @@ def _give_file(
         waits = not dry_run and done["created"] and _waits(client, wait)
         over = follow(sink, client.learning, None) if waits else None
     problems: Sequence[Mapping[str, Any]] = done["problems"]
-    remarks = [f"These columns mean nothing here: {', '.join(done['ignored'])}."] if done["ignored"] else []
+    remarks = [f"These columns are not used: {', '.join(done['ignored'])}."] if done["ignored"] else []
     if dry_run:
-        remarks.append("Nothing was taken in (--dry-run).")
+        remarks.append("Nothing was stored (--dry-run).")
     elif over is not None:
         remarks += over.remarks
     elif done["created"]:
-        remarks.append("Watch what comes of it: skillyard learn watch")
+        remarks.append("Follow it: skillyard learn watch")
     failed = over is not None and over.failed
 
     def text(console: "Console") -> None:

@@ -9,7 +9,7 @@ from skillyard.cli.yard import Name, Server, Why, yard_client
 def lock(name: Name, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
     """Lock a skill against learning.
 
-    What is learned from feedback is then only proposed for it, and waits for someone's word.
+    What is learned from feedback is then only proposed for it, and waits for approval.
     """
     with yard_client(server, token) as client:
         skill = client.lock(name, reason=reason)
@@ -17,21 +17,21 @@ def lock(name: Name, *, reason: Why = "", server: Server = None, token: Token = 
     return Answer(
         document=skill,
         text=lambda console: console.print(inline(said), soft_wrap=True),
-        remarks=[f"Let go of it: skillyard learn unlock {skill['full_name']}"],
+        remarks=[f"Unlock it: skillyard learn unlock {skill['full_name']}"],
     )
 
 
 def unlock(name: Name, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
     """Unlock a skill.
 
-    What is learned from feedback changes it again, as far as the settings have it.
+    What is learned from feedback changes it again, if the settings allow that.
     """
     with yard_client(server, token) as client:
         skill = client.lock(name, locked=False, reason=reason)
     still = skill["metadata"].get("learning") == "locked"
-    remark = "Its SKILL.md still says 'learning: locked' in its metadata: take that out to unlock it."
+    remark = "Its SKILL.md still says 'learning: locked' in its metadata: remove that to unlock it."
     return Answer(
         document=skill,
-        text=lambda console: console.print(f"{inline(skill['full_name'])} is not locked any more.", soft_wrap=True),
+        text=lambda console: console.print(f"{inline(skill['full_name'])} is no longer locked.", soft_wrap=True),
         remarks=[remark] if still else [],
     )

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from skillyard.cli.learn_options import ForAgent, MemoryId, OfAgent, known_fields, until
+from skillyard.cli.amounts import until
+from skillyard.cli.learn_options import ForAgent, MemoryId, OfAgent, known_fields
 from skillyard.cli.learn_text import change_remarks, print_change
 from skillyard.cli.options import Token, Yes
 from skillyard.cli.output import Answer, sink_of
@@ -19,20 +20,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Expires = Annotated[
-    str | None, typer.Option("--expires", metavar="TIME", help="Until then: a date, or 30d for thirty days.")
+    str | None, typer.Option("--expires", metavar="TIME", help="When it expires: a date, or 30d for thirty days.")
 ]
 
 
 def list_memories(
     *,
     agent: OfAgent = None,
-    every: Annotated[bool, typer.Option("--all", help="Also what is superseded or expired.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also superseded and expired ones.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What is remembered.
+    """List memories.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = list(client.learning.memories(agent=agent, everything=every))
@@ -48,13 +49,13 @@ def recall(
     words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What it is about, in any language.")],
     *,
     agent: OfAgent = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=50, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=50, help="Maximum number.")] = 10,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What is remembered about something.
+    """Find memories that fit a question.
 
-    The most fitting comes first, as an agent is given it. Exit code 1 when nothing fits.
+    The best match comes first, as an agent gets it. Exit code 1 when nothing fits.
     """
     with yard_client(server, token) as client:
         found = list(client.learning.recall(" ".join(words), agent=agent, limit=limit))
@@ -62,12 +63,12 @@ def recall(
         document={"query": " ".join(words), "memories": found},
         text=lambda console: _print(console, found),
         exit_code=0 if found else 1,
-        remarks=[] if found else ["Nothing that is remembered fits."],
+        remarks=[] if found else ["No memory fits."],
     )
 
 
 def add(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What is to be remembered.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")],
     *,
     agent: ForAgent = None,
     expires: Expires = None,
@@ -75,7 +76,7 @@ def add(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Have something remembered."""
+    """Add a memory."""
     with yard_client(server, token) as client:
         done = client.learning.remember(text, agent=agent, expires_at=until(expires, "--expires"), reason=reason)
     return _changed(done)
@@ -83,23 +84,23 @@ def add(
 
 def change(
     memory: MemoryId,
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What is to be remembered instead.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="What to remember instead.")] = None,
     *,
     expires: Expires = None,
     lock: Annotated[
-        bool | None, typer.Option("--lock/--unlock", help="Let lessons only be proposed against it, or not.")
+        bool | None, typer.Option("--lock/--unlock", help="Lock it (lessons may only propose changes), or unlock it.")
     ] = None,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Change what is remembered.
+    """Change a memory.
 
     The old one is kept, superseded by the new one.
     """
     fields = known_fields(text=text, expires_at=until(expires, "--expires"), locked=lock)
     if not fields:
-        raise UsageError("Nothing is to change.", hint="Give a new TEXT, --expires, --lock or --unlock.")
+        raise UsageError("There is nothing to change.", hint="Give a new TEXT, --expires, --lock or --unlock.")
     with yard_client(server, token) as client:
         done = client.learning.change_memory(memory, fields, reason=reason)
     return _changed(done)
@@ -114,7 +115,7 @@ def forget(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Forget something; undo brings it back."""
+    """Forget a memory; undo brings it back."""
     with yard_client(server, token) as client:
         one = client.learning.memory(memory)
         sink_of(context).confirm(f"Forget “{one_line(one['text'])}”?", yes=yes)

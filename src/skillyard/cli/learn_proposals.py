@@ -1,4 +1,4 @@
-"""`skillyard learn proposals`: changes that wait for someone's word."""
+"""`skillyard learn proposals`: changes that wait for approval."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -23,14 +23,14 @@ _STATE_STYLES = {"open": "yellow", "approving": "yellow", "approved": GOOD, "rej
 
 def list_proposals(
     *,
-    every: Annotated[bool, typer.Option("--all", help="Also those that are decided on.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also those that were decided.")] = False,
     limit: Limit = 50,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """The changes that wait for someone's word.
+    """List the changes that wait for approval.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = list(islice(client.learning.proposals(state=None if every else "open"), limit))
@@ -48,7 +48,7 @@ def list_proposals(
     return Answer(
         document={"proposals": found},
         text=lambda console: print_table(console, rows),
-        remarks=["Look at one: skillyard learn proposals show PROPOSAL"] if found else ["Nothing waits for your word."],
+        remarks=["Look at one: skillyard learn proposals show PROPOSAL"] if found else ["Nothing waits for approval."],
     )
 
 
@@ -57,8 +57,8 @@ def show_proposal(proposal: ProposalId, *, server: Server = None, token: Token =
     with yard_client(server, token) as client:
         one = client.learning.proposal(proposal)
     decide = [
-        f"Make the change: skillyard learn proposals approve {proposal}",
-        f"Turn it down: skillyard learn proposals reject {proposal}",
+        f"Approve it: skillyard learn proposals approve {proposal}",
+        f"Reject it: skillyard learn proposals reject {proposal}",
     ]
     return Answer(
         document=one,
@@ -68,9 +68,9 @@ def show_proposal(proposal: ProposalId, *, server: Server = None, token: Token =
 
 
 def approve(proposal: ProposalId, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Make a proposed change.
+    """Approve a proposed change and carry it out.
 
-    If what it is about has changed since, it is stale, and nothing is done.
+    If its target has changed since, it is stale and nothing is done.
     """
     with yard_client(server, token) as client:
         done = client.learning.approve(proposal, reason=reason)
@@ -81,11 +81,11 @@ def approve(proposal: ProposalId, *, reason: Why = "", server: Server = None, to
         for effect in done["effects"]:
             console.print(styled((effect["id"], "bold"), f"  {inline(effect_text(effect))}"), soft_wrap=True)
 
-    return Answer(document=done, text=text, remarks=[f"Take it back: skillyard learn undo {lesson}"] if lesson else [])
+    return Answer(document=done, text=text, remarks=[f"Undo it: skillyard learn undo {lesson}"] if lesson else [])
 
 
 def reject(proposal: ProposalId, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Turn a proposed change down."""
+    """Reject a proposed change."""
     with yard_client(server, token) as client:
         done = client.learning.reject(proposal, reason=reason)
     return Answer(document=done, text=lambda console: console.print(f"rejected {inline(proposal)}", soft_wrap=True))

@@ -33,7 +33,7 @@ MAX_RULE_FILE: Final = 8 * 1024 * 1024
 
 
 def check(file: RuleFile) -> Answer:
-    """Look a decision table over without keeping it.
+    """Check a decision table without storing it.
 
     Exit code 1 when it would not decide: rows contradict each other where only one may hold.
     """
@@ -60,7 +60,7 @@ def add(
 ) -> Answer:
     """Add a decision rule.
 
-    What overlaps, and what has no answer, is told. A table that would not decide is refused.
+    Overlaps, and cases without an answer, are reported. A table that would not decide is refused.
     """
     fields = {**_read(file), **known_fields(name=name, description=description, agent_id=agent)}
     if not fields.get("name"):
@@ -81,13 +81,13 @@ def change(
         typer.Option(
             "--merge",
             metavar="MODE",
-            help="REPLACE the table, EXTEND it with rows, or REFINE it: exceptions go before what they are from.",
+            help="REPLACE the table, EXTEND it with rows, or REFINE it with exceptions, which go first.",
         ),
     ] = "REPLACE",
     name: RuleLabel = None,
     description: About = None,
     lock: Annotated[
-        bool | None, typer.Option("--lock/--unlock", help="Let lessons only be proposed against it, or not.")
+        bool | None, typer.Option("--lock/--unlock", help="Lock it (lessons may only propose changes), or unlock it.")
     ] = None,
     base: Annotated[
         str | None, typer.Option("--base", metavar="X.Y.Z", help="Only if this version is still in use.")
@@ -99,18 +99,19 @@ def change(
 ) -> Answer:
     """Change a decision rule.
 
-    Past cases are tried on the new table: those that come out otherwise are told, and a pinned one is kept.
+    Past cases are tried on the new table: those with another result are reported, and a pinned one must keep its
+    result.
     """
     fields = known_fields(name=name, description=description, locked=lock)
     if file is not None:
         fields |= {"table": _read(file)["table"], "merge_mode": merge}
     if not fields:
-        raise UsageError("Nothing is to change.", hint="Give a FILE, --name, --description, --lock or --unlock.")
+        raise UsageError("There is nothing to change.", hint="Give a FILE, --name, --description, --lock or --unlock.")
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
         if dry_run:
             if file is None:
-                raise UsageError("--dry-run looks a table over.", hint="Give a FILE.")
+                raise UsageError("--dry-run checks a table.", hint="Give a FILE.")
             asked = {"table": fields["table"], "rule_id": one["id"], "merge_mode": merge}
             return _preview(client.learning.check_rule(asked))
         done = client.learning.change_rule(one["id"], fields, base=base, reason=reason)
@@ -126,7 +127,7 @@ def delete(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take a decision rule away; undo brings it back."""
+    """Delete a decision rule; undo brings it back."""
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
         rows = count(len(one["table"]["rules"]), "row")
@@ -178,6 +179,6 @@ def _read(file: Path) -> dict[str, Any]:
             details={"field": "file", "value": str(file)},
         ) from None
     if not isinstance(document, dict):
-        raise UsageError(f"{file} holds no JSON object.", details={"field": "file", "value": str(file)})
+        raise UsageError(f"{file} does not hold a JSON object.", details={"field": "file", "value": str(file)})
     fields = cast("dict[str, Any]", document)
     return fields if "table" in fields else {"table": fields}

@@ -27,7 +27,7 @@ _GAPS: Final = 20
 _MARKS: Final = {
     "conflict": ("✗ contradicts {}", BAD),
     "overlap": ("≈ overlaps {}", "yellow"),
-    "unreachable": ("∅ never counts", "yellow"),
+    "unreachable": ("∅ never applies", "yellow"),
     "impossible": ("∅ never holds", "yellow"),
 }
 
@@ -67,7 +67,7 @@ def print_report(console: "Console", found: Mapping[str, Any]) -> None:
         console.print()
         print_remarks(console, found["remarks"])
     if not found["complete"]:
-        console.print(styled(("There is more to look through than was looked through.", "yellow")), soft_wrap=True)
+        console.print(styled(("The table was not checked completely: it is too large.", "yellow")), soft_wrap=True)
 
 
 def _row(name: Any, inputs: Sequence[Any], outputs: Sequence[Any], end: Any) -> Sequence[Any]:  # noqa: ANN401 -- text, styled or not

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skillyard.cli.learn_options import OfAgent, RuleName, named, pairs
+from skillyard.cli.learn_options import OfAgent, RuleName, named
 from skillyard.cli.learn_rule_text import POLICIES, looked_over, print_report, print_rule_table
 from skillyard.cli.learn_text import outputs_text, values_text
-from skillyard.cli.options import Token
+from skillyard.cli.options import Token, pairs
 from skillyard.cli.output import Answer
 from skillyard.cli.release_options import json_file
 from skillyard.cli.release_text import print_facts, print_table, when
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def list_rules(*, agent: OfAgent = None, server: Server = None, token: Token = None) -> Answer:
-    """The decision rules there are."""
+    """List the decision rules."""
     with yard_client(server, token) as client:
         found = list(client.learning.rules(agent=agent))
     rows = [
@@ -53,7 +53,7 @@ def list_rules(*, agent: OfAgent = None, server: Server = None, token: Token = N
 def show_rule(rule: RuleName, *, server: Server = None, token: Token = None) -> Answer:
     """Read a decision rule as a table.
 
-    Rows that overlap, rows that never count and cases that no row is for are marked.
+    Rows that overlap, rows that never apply and cases that no row covers are marked.
     """
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
@@ -89,7 +89,7 @@ def evaluate(
         Path | None, typer.Option("--inputs", metavar="FILE", help="The inputs as a JSON object; - is stdin.")
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Keep the case, to be tried on what would replace the rule.")
+        bool, typer.Option("--keep/--no-keep", help="Keep the case, to try it on later versions of the rule.")
     ] = True,
     server: Server = None,
     token: Token = None,
@@ -101,7 +101,7 @@ def evaluate(
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
         inputs = dict(json_file(file, "--inputs")) if file is not None else {}
-        inputs |= _typed(one["table"], pairs(value or (), "--input", "grade=vip"))
+        inputs |= _typed(one["table"], pairs(value or (), "--input", hint="Write it as --input grade=vip"))
         _require_inputs(one, inputs)
         done = client.learning.evaluate_rule(one["id"], inputs, keep=keep)
     decided = done["outputs"] not in (None, [])
@@ -120,9 +120,9 @@ def evaluate(
 
 
 def cases(rule: RuleName, *, server: Server = None, token: Token = None) -> Answer:
-    """The cases that a rule decided.
+    """List the cases that a rule decided.
 
-    They are tried on whatever would replace it: the pinned ones must come out the same.
+    They are tried on any table that would replace it: the pinned ones must keep their result.
     """
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
@@ -149,7 +149,7 @@ def pin(
     rule: RuleName,
     case: Annotated[str, typer.Argument(metavar="CASE", help="Its id, as `learn rules cases` shows it.")],
     *,
-    off: Annotated[bool, typer.Option("--off", help="It need not hold any more.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="It no longer has to hold.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -163,7 +163,7 @@ def pin(
                 details={"field": "case", "value": case},
             )
         client.learning.pin_case(one["id"], case, pinned=not off)
-    said = f"{inline(case)} {'need not hold any more' if off else 'must hold from now on'}."
+    said = f"{inline(case)} {'no longer has to hold' if off else 'must hold from now on'}."
     return Answer(
         document={"rule": one["id"], "case": case, "pinned": not off},
         text=lambda console: console.print(said, soft_wrap=True),
@@ -171,7 +171,7 @@ def pin(
 
 
 def versions(rule: RuleName, *, server: Server = None, token: Token = None) -> Answer:
-    """The versions of a rule, the newest first."""
+    """List the versions of a rule, newest first."""
     with yard_client(server, token) as client:
         one = found_rule(client.learning, rule)
         found = list(client.learning.rule_versions(one["id"]))
@@ -193,7 +193,7 @@ def export(
     *,
     dmn: Annotated[bool, typer.Option("--dmn", help="As DMN 1.3 XML; without it, as JSON that `add` takes.")] = False,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Into this file; without it, to stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file; default: stdout.")
     ] = None,
     server: Server = None,
     token: Token = None,

@@ -26,14 +26,14 @@ def show(
     feedback_id: FeedbackId,
     *,
     transcript: Annotated[
-        bool, typer.Option("--transcript", help="Also all that was said between the model and its tools.")
+        bool, typer.Option("--transcript", help="Also the whole conversation of the model with its tools.")
     ] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Read feedback, and what came of it.
 
-    Where it stands and why, what each agent should learn, what was decided and changed, and what that cost.
+    Its stage and why, what each agent should learn, what was decided and changed, and what that cost.
     """
     with yard_client(server, token) as client:
         one = client.learning.show(feedback_id, transcript=transcript)

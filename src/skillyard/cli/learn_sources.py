@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from skillyard.cli.learn_options import SourceName, named, pairs
-from skillyard.cli.options import Token, Yes
+from skillyard.cli.amounts import seconds
+from skillyard.cli.learn_options import SourceName, named
+from skillyard.cli.options import Token, Yes, pairs
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.sandbox_options import seconds
 from skillyard.cli.text import BAD, FAINT, count, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.errors import NotFoundError, UsageError
@@ -25,7 +25,7 @@ _EVERY: Final = "60"
 
 
 def list_sources(*, server: Server = None, token: Token = None) -> Answer:
-    """Where feedback is polled from."""
+    """List where feedback is polled from."""
     with yard_client(server, token) as client:
         found = list(client.learning.sources())
     rows = [
@@ -48,14 +48,16 @@ def list_sources(*, server: Server = None, token: Token = None) -> Answer:
 
 
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name.")],
     *,
     url: Annotated[
         str | None, typer.Option("--url", metavar="URL", help="An address that answers with a JSON list or JSON lines.")
     ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option("--header", metavar="NAME=VALUE", help="Sent along; a credential by the name of its variable."),
+        typer.Option(
+            "--header", metavar="NAME=VALUE", help="A header to send; credentials by the name of their variable."
+        ),
     ] = None,
     database: Annotated[
         str | None, typer.Option("--database", metavar="URL", help="A database whose --table holds feedback.")
@@ -63,15 +65,17 @@ def add(
     table: Annotated[str | None, typer.Option("--table", metavar="NAME", help="The table, or schema.table.")] = None,
     field: Annotated[
         list[str] | None,
-        typer.Option("--field", metavar="OURS=THEIRS", help="What they call content, task, user, time, event_id, …"),
+        typer.Option("--field", metavar="OURS=THEIRS", help="Their name for content, task, user, time, event_id, …"),
     ] = None,
-    every: Annotated[str, typer.Option("--every", metavar="TIME", help="Between two looks: 60, 10m, 1h.")] = _EVERY,
+    every: Annotated[
+        str, typer.Option("--every", metavar="TIME", help="Time between two polls: 60, 10m, 1h.")
+    ] = _EVERY,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Have feedback polled from an address or a table.
+    """Poll feedback from an address or a table.
 
-    Each piece comes in once, however often it is seen. Credentials stand in the server's environment.
+    Each piece is taken once, however often it is seen. Credentials are in the server's environment.
     """
     if (url is None) == (database is None) or (database is None) != (table is None):
         raise UsageError(
@@ -79,11 +83,11 @@ def add(
         )
     place: dict[str, Any] = {}
     if url is not None:
-        place = {"url": url, "headers": pairs(header or (), "--header", "Accept-Language=ko")}
+        place = {"url": url, "headers": pairs(header or (), "--header", hint="Write it as --header Accept-Language=ko")}
     else:
         schema, dot, rest = (table or "").rpartition(".")
         place = {"database": database, "table": rest, **({"schema": schema} if dot else {})}
-    place["fields"] = pairs(field or (), "--field", "content=comment")
+    place["fields"] = pairs(field or (), "--field", hint="Write it as --field content=comment")
     with yard_client(server, token) as client:
         made = client.learning.create_source(
             {
@@ -96,14 +100,14 @@ def add(
     return Answer(
         document=made,
         text=lambda console: console.print(styled((made["id"], "bold"), f"  {inline(name)}"), soft_wrap=True),
-        remarks=[f"Look there now: skillyard learn sources poll {made['id']}", "A server looks there by itself."],
+        remarks=[f"Poll it now: skillyard learn sources poll {made['id']}", "A server polls it automatically."],
     )
 
 
 def poll(context: typer.Context, source: SourceName, *, server: Server = None, token: Token = None) -> Answer:
-    """Look for new feedback there now.
+    """Poll a source now.
 
-    Exit code 1 when something there is no feedback.
+    Exit code 1 when something there is not feedback.
     """
     with yard_client(server, token) as client:
         one = _found(client.learning, source)
@@ -122,8 +126,8 @@ def poll(context: typer.Context, source: SourceName, *, server: Server = None, t
 def switch(
     source: SourceName,
     *,
-    on: Annotated[bool, typer.Option("--on/--off", help="Look there, or do not.")] = True,
-    every: Annotated[str | None, typer.Option("--every", metavar="TIME", help="Between two looks.")] = None,
+    on: Annotated[bool, typer.Option("--on/--off", help="Poll it, or do not.")] = True,
+    every: Annotated[str | None, typer.Option("--every", metavar="TIME", help="Time between two polls.")] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -140,10 +144,10 @@ def switch(
 def remove(
     context: typer.Context, source: SourceName, *, yes: Yes = False, server: Server = None, token: Token = None
 ) -> Answer:
-    """Look there no more; the feedback that came from it stays."""
+    """Remove a source; the feedback that came from it stays."""
     with yard_client(server, token) as client:
         one = _found(client.learning, source)
-        sink_of(context).confirm(f"Take the source {one['name']} away?", yes=yes)
+        sink_of(context).confirm(f"Remove the source {one['name']}?", yes=yes)
         client.learning.delete_source(one["id"])
     return Answer(
         document={"removed": one["id"]},
@@ -154,13 +158,13 @@ def remove(
 def dead(
     source: SourceName,
     *,
-    clear: Annotated[bool, typer.Option("--clear", help="Throw them away.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Delete them.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What came from a source and is no feedback.
+    """List items from a source that could not be used.
 
-    Exit code 1 when there is some.
+    Exit code 1 when there are any.
     """
     with yard_client(server, token) as client:
         one = _found(client.learning, source)
@@ -184,12 +188,12 @@ def dead(
         document={"source": one["id"], "dead_letters": found},
         text=text,
         exit_code=1 if found else 0,
-        remarks=[] if found else ["All that came from it could be read."],
+        remarks=[] if found else ["Everything that came from it could be used."],
     )
 
 
 def _cleared(done: Mapping[str, Any]) -> Answer:
-    said = f"{count(done['deleted'], 'piece')} thrown away."
+    said = f"{count(done['deleted'], 'piece')} deleted."
     return Answer(document=done, text=lambda console: console.print(said, soft_wrap=True))
 
 

@@ -94,8 +94,10 @@ def next_of(one: Mapping[str, Any]) -> list[str]:
             steps.append(f"Decide on it: skillyard learn proposals show {lesson['proposal_id']}")
         elif lesson["state"] == "committed" and lesson["effects"]:
             tried = [effect["id"] for effect in lesson["effects"] if effect["kind"] == "release"]
-            steps += [f"It is tried by some first. See how it does: skillyard release health {each}" for each in tried]
-            steps.append(f"Take it back: skillyard learn undo {lesson['id']}")
+            steps += [
+                f"Some sandboxes try it first. See how it performs: skillyard release health {each}" for each in tried
+            ]
+            steps.append(f"Undo it: skillyard learn undo {lesson['id']}")
     if stage in FAILED or stage == "no_commit":
         steps.append(f"Try it again: skillyard learn retry {one['id']}")
     return steps
@@ -141,9 +143,9 @@ def value_text(value: Any) -> str:  # noqa: ANN401 -- any JSON
 def change_remarks(done: Mapping[str, Any]) -> list[str]:
     """What is said after a change by hand: that it is made, or that it waits."""
     if done["state"] == "proposed":
-        return [f"It waits for someone's word: skillyard learn proposals show {done['proposal_id']}"]
+        return [f"It waits for approval: skillyard learn proposals show {done['proposal_id']}"]
     numbers = [effect["history"] for effect in done["effects"] if effect["history"] is not None]
-    return [f"To take that back: skillyard registry undo {number}" for number in reversed(numbers)][:1]
+    return [f"To undo that: skillyard registry undo {number}" for number in reversed(numbers)][:1]
 
 
 def print_change(console: "Console", done: Mapping[str, Any]) -> None:

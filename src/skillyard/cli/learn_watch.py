@@ -14,15 +14,15 @@ from skillyard.cli.yard import Server, yard_client
 def watch(
     context: typer.Context,
     feedback: Annotated[
-        list[str] | None, typer.Argument(metavar="FEEDBACK", help="Only these; without any, all that is worked on.")
+        list[str] | None, typer.Argument(metavar="FEEDBACK", help="Only these; default: all that are being worked on.")
     ] = None,
     *,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """See what is learned, until nothing is worked on.
+    """Follow learning until all work is done.
 
-    Without a server the work is done here. Exit code 1 when learning from something did not succeed.
+    Without a server the work is done here. Exit code 1 when learning from something failed.
     """
     with yard_client(server, token) as client:
         client.learning.work()
@@ -31,5 +31,5 @@ def watch(
         document={"feedback": list(over.rested), "counts": over.counts},
         text=lambda console: console.print(counts_text(over.counts), soft_wrap=True),
         exit_code=1 if over.failed else 0,
-        remarks=[*([] if over.rested else ["Nothing is worked on."]), *over.remarks],
+        remarks=[*([] if over.rested else ["Nothing is being worked on."]), *over.remarks],
     )

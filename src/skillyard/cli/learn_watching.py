@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NEXT: Final = {
     "proposed": "Decide on what is proposed: skillyard learn proposals",
-    "needs_review": "See what needs someone's eye: skillyard learn list --stage needs_review",
+    "needs_review": "See what needs a person: skillyard learn list --stage needs_review",
     "waiting_for_model": SET_A_MODEL,
 }
 _LINES: Final = 12

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def list_skills(
     *, root: Roots = None, env: Environment = None, server: OnlyServer = None, token: Token = None
 ) -> Answer:
-    """The skills in reach from here.
+    """List the skills in reach from here.
 
     Those of the project, of the active environment and your own, and the ones built in; or only those of
     the folders, the environment or the server named.
@@ -59,7 +59,7 @@ def find(
     env: Environment = None,
     server: OnlyServer = None,
     token: Token = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="At most so many.")] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="Maximum number.")] = 10,
 ) -> Answer:
     """Search skills by what they do.
 

@@ -26,8 +26,29 @@ Toolsets = Annotated[
         "--toolsets",
         "-t",
         metavar="NAMES",
-        help="What the client may use, with commas: skills (alone if nothing is said), registry, sandbox, releases, "
+        help="Toolsets for the client, separated by commas: skills (the default), registry, sandbox, releases, "
         "learning; or all.",
+    ),
+]
+Budget = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        "-b",
+        metavar="NUMBER",
+        help="Characters in which the tool `skill` tells of the skills there are: 2000 if nothing is said.",
+    ),
+]
+Local = Annotated[
+    Path | None,
+    typer.Option(
+        "--local",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+        resolve_path=True,
+        help="The folder whose files tools may send and write: the current one if nothing is said, "
+        "and none if that is the home folder or holds it.",
     ),
 ]
 OfYard = Annotated[bool, typer.Option("--registry", help="Skills of the yard, not of folders.")]
@@ -47,25 +68,29 @@ def serve(
     registry: OfYard = False,
     server: AnyServer = None,
     token: Token = None,
+    budget: Budget = None,
+    local: Local = None,
 ) -> None:
     """Serve skills to a client that starts this, over stdin and stdout.
 
     Without options these are the skills in reach from here. `skillyard mcp install` tells a client to start it;
     `skillyard serve` serves MCP over HTTP, at /mcp.
     """
-    from skillyard.agents.toolsets.names import chosen_toolsets  # noqa: PLC0415 -- `--help` needs nothing of it
+    from skillyard.server.mcp.introduction import instructions  # noqa: PLC0415 -- `--help` needs nothing of it
     from skillyard.server.mcp.opening import Opening  # noqa: PLC0415 -- as above
+    from skillyard.server.mcp.wanted import wanted_by  # noqa: PLC0415 -- as above
 
     check_place(server, token, root, env, registry=registry)
-    chosen = chosen_toolsets(toolsets)
-    opening = Opening()
+    wanted = wanted_by(toolsets=toolsets, budget=None if budget is None else str(budget))
+    opening = Opening(instructions(wanted.toolsets))
     settings = load_settings({"server": server, "token": token})
     with ExitStack() as opened, ExitStack() as first_closed:
         yard = cache(lambda: opened.enter_context(_yard(server, token)))
         if server is not None or registry:
-            source = _of_yard(yard, opened)
+            source, settle = _of_yard(yard, opened)
         else:
-            source = _of_folders(settings, root or [], env, _counting(settings, yard, first_closed))
+            uses = _counting(settings, yard, first_closed)
+            source, settle = _of_folders(settings, root or [], env, uses), uses.flush if uses else None
             for remark in [] if root or env else _remarks(settings):
                 sink_of(context).say(remark)
         with uncollected():
@@ -73,9 +98,18 @@ def serve(
 
             import_lean_sdk()
             from skillyard.agents.materialise import OnThisMachine  # noqa: PLC0415 -- as above
+            from skillyard.agents.toolsets.local_files import working_folder  # noqa: PLC0415 -- as above
             from skillyard.server.mcp.stdio import serve_stdio  # noqa: PLC0415 -- half a second of imports
 
-        serve_stdio(source, chosen, opening=opening, yard=yard, place=OnThisMachine(settings.home))
+        serve_stdio(
+            source,
+            wanted,
+            opening=opening,
+            yard=yard,
+            place=OnThisMachine(settings.home),
+            local=local or working_folder(Path.cwd(), Path.home()),
+            settle=settle,
+        )
 
 
 def _yard(server: str | None, token: str | None) -> "Skillyard":
@@ -84,24 +118,27 @@ def _yard(server: str | None, token: str | None) -> "Skillyard":
     return yard_client(server, token)
 
 
-def _of_yard(yard: "Callable[[], Skillyard]", opened: ExitStack) -> "SkillSource":
+def _of_yard(yard: "Callable[[], Skillyard]", opened: ExitStack) -> "tuple[SkillSource, Callable[[], None]]":
+    """The skills of the yard, and what waits until their uses are counted."""
     from skillyard.agents.yard_source import YardSource  # noqa: PLC0415 -- as above
 
     source = YardSource(yard())
     opened.callback(source.close)
-    return source
+    return source, source.close
 
 
 def _of_folders(
     settings: "Settings", roots: list[Path], environment: str | None, uses: "FolderUses | None"
 ) -> "SkillSource":
+    from skillyard.agents.folder_counts import COUNTS_FILE, FolderCounts  # noqa: PLC0415 -- as below
     from skillyard.agents.library_source import LibrarySource  # noqa: PLC0415 -- skills of a yard need no folders
     from skillyard.app.libraries import open_library  # noqa: PLC0415
     from skillyard.app.searching import open_search  # noqa: PLC0415
 
     library = open_library(settings, roots=roots, environment=environment)
     search = open_search(settings, library, roots=roots, environment=environment)
-    return LibrarySource(library, search=search, record=uses)
+    counts = FolderCounts(settings.home / COUNTS_FILE)
+    return LibrarySource(library, search=search, record=uses, uses=counts.read)
 
 
 def _counting(settings: "Settings", yard: "Callable[[], Skillyard]", closed: ExitStack) -> "FolderUses | None":
@@ -109,9 +146,10 @@ def _counting(settings: "Settings", yard: "Callable[[], Skillyard]", closed: Exi
     elsewhere = settings.server is not None
     if elsewhere or not (settings.database_url or (settings.home / "registry.sqlite").exists()):
         return None
+    from skillyard.agents.folder_counts import COUNTS_FILE, FolderCounts  # noqa: PLC0415 -- as above
     from skillyard.agents.folder_uses import FolderUses  # noqa: PLC0415 -- as above
 
-    uses = FolderUses(yard)
+    uses = FolderUses(yard, counts=FolderCounts(settings.home / COUNTS_FILE))
     closed.callback(uses.flush, _LAST_SECONDS)
     return uses
 

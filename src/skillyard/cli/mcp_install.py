@@ -42,17 +42,16 @@ _LOOKS: Final = {
 
 AgentNames = Annotated[
     list[str] | None,
-    typer.Option("--agent", "-a", metavar="NAME", help="claude, codex, cursor, vscode, gemini, …; may be repeated."),
+    typer.Option("--agent", "-a", metavar="NAME", help="claude, codex, cursor, vscode, gemini, …; repeatable."),
 ]
-User = Annotated[bool, typer.Option("--user", "-g", help="Your own list, not that of the project.")]
-EntryName = Annotated[str, typer.Option("--name", metavar="NAME", help="What the server is called there.")]
+User = Annotated[bool, typer.Option("--user", "-g", help="Your own list, not the project's.")]
+EntryName = Annotated[str, typer.Option("--name", metavar="NAME", help="The server's name in the list.")]
 Toolsets = Annotated[
     str,
     typer.Option(
         "--toolsets",
         metavar="LIST",
-        help="Which tools, with commas: skills (alone if nothing is said), registry, sandbox, releases, learning; "
-        "or all.",
+        help="Toolsets, separated by commas: skills (the default), registry, sandbox, releases, learning; or all.",
     ),
 ]
 
@@ -74,10 +73,10 @@ def install(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Answer:
-    """Put this server into an agent's list of MCP servers.
+    """Add this server to an agent's list of MCP servers.
 
-    What would be written is shown first. Comments and other entries of the file stay as they are. Without --user
-    it is the file of the project, where the agent has one. `mcp uninstall` takes it back.
+    The change is shown first. Comments and other entries of the file stay as they are. Without --user the project's
+    file is used, where the agent has one. `mcp uninstall` undoes it.
     """
     machine = Machine.here()
     settings = load_settings({"server": server})
@@ -111,10 +110,9 @@ def uninstall(
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> Answer:
-    """Take this server out of an agent's list again.
+    """Remove this server from an agent's list.
 
-    A file that nobody changed since becomes what it was before, to the last byte; of another one only the entry
-    goes.
+    A file that was not changed since is restored to the last byte; from a changed one only the entry is removed.
     """
     machine, settings = Machine.here(), load_settings()
     planned = [
@@ -125,7 +123,7 @@ def uninstall(
 
 
 def clients(*, name: EntryName = ENTRY_NAME) -> Answer:
-    """The agents there are, and which of them have this server."""
+    """List agents, and which of them have this server."""
     machine = Machine.here()
     rows = [_state(client, machine, name) for client in CLIENTS]
     return Answer(document={"clients": rows}, text=lambda console: _print_states(console, rows))
@@ -136,7 +134,7 @@ def _clients(names: Sequence[str] | None, machine: Machine) -> list[Client]:
         return list(dict.fromkeys(map(find_client, names)))
     here = [client.id for client in CLIENTS if client.is_here(machine)]
     raise UsageError(
-        "No agent is named.",
+        "No agent was named.",
         hint=f"Of those on this machine: {' '.join(f'--agent {each}' for each in here)}"
         if here
         else "Name one, such as --agent claude; all of them: skillyard mcp clients",

@@ -96,7 +96,7 @@ class Sink:
         if yes:
             return
         if not sys.stdin.isatty() or not sys.stderr.isatty():
-            raise UsageError(f"{question} There is nobody to ask.", hint="Add -y to answer yes.")
+            raise UsageError(f"{question} There is no terminal to ask on.", hint="Add -y to answer yes.")
         sys.stderr.write(f"{inline(question)} [y/N] ")
         sys.stderr.flush()
         if sys.stdin.readline().strip().lower() not in {"y", "yes"}:

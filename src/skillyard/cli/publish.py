@@ -52,7 +52,7 @@ _WOULD: Final = {
 Sources = Annotated[list[str], typer.Argument(metavar="SOURCE", help="Skill folders, archives, git or URLs.")]
 Base = Annotated[
     str | None,
-    typer.Option("--base", metavar="DIGEST", help="Replace unpublished edits in the yard, if they are these."),
+    typer.Option("--base", metavar="DIGEST", help="Replace unpublished edits in the yard if they have this digest."),
 ]
 
 
@@ -72,8 +72,8 @@ def publish(
 ) -> Answer:
     """Publish skills as versions that never change.
 
-    Safe to repeat: what is published already, byte for byte, is left alone. Of several skills those that can be are
-    published, and the exit code is 1 when one was refused.
+    Safe to repeat: what is published already, byte for byte, is left alone. Of several skills, all that can be
+    published are; the exit code is 1 when one was refused.
     """
     options = {
         "publish": True,
@@ -107,7 +107,7 @@ def import_skills(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Put skills into the yard as working copies.
+    """Store skills in the yard as working copies.
 
     No version is published; `registry release` does that.
     """

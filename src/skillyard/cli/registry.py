@@ -33,11 +33,11 @@ def list_skills(
         list[str] | None, typer.Option("--tag", metavar="TAG", help="Only with this tag; repeatable.")
     ] = None,
     namespace: OfNamespace = None,
-    mine: Annotated[bool, typer.Option("--mine", help="Only of your namespaces, not what others show.")] = False,
+    mine: Annotated[bool, typer.Option("--mine", help="Only skills of your own namespaces.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """The skills that you can see in the yard."""
+    """List the skills that you can see in the yard."""
     with yard_client(server, token) as client:
         skills = list(client.skills(q=query, tags=tag or (), namespace=namespace, include_public=not mine))
     rows = [
@@ -61,7 +61,7 @@ def show(
     *,
     version: Version = None,
     tree: Annotated[bool, typer.Option("--tree", help="Only the tree of its files.")] = False,
-    files: Annotated[bool, typer.Option("--files", help="The files beside SKILL.md in full, too.")] = False,
+    files: Annotated[bool, typer.Option("--files", help="Also the other files in full.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
@@ -94,7 +94,7 @@ def show(
 
 def _nothing(*, chosen: bool) -> str:
     if chosen:
-        return "Nothing fits. To see all: skillyard registry list"
+        return "Nothing matches. To see all: skillyard registry list"
     return "There is nothing yet. Publish a skill: skillyard publish FOLDER"
 
 
@@ -110,8 +110,8 @@ def pull(
 ) -> Answer:
     """Copy skills, and what they require, into a folder.
 
-    Byte for byte, and safe to repeat: a folder that holds exactly this already is left alone, one that holds
-    anything else is not touched (exit code 5).
+    Byte for byte, and safe to repeat: a folder that already holds exactly this is left alone, and one that holds
+    anything else is a conflict (exit code 5).
     """
     with yard_client(server, token) as client:
         plan = plan_pull(client, name, into, dependencies=not alone)
@@ -168,7 +168,7 @@ def delete(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take a skill away; undo brings it back.
+    """Delete a skill; undo brings it back.
 
     Before it asks, it names what refers to the skill or requires it.
     """

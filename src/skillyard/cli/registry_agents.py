@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Agent = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's id.")]
-MaybeAgent = Annotated[str | None, typer.Option("--agent", "-a", metavar="ID", help="This agent; without it, all.")]
+MaybeAgent = Annotated[str | None, typer.Option("--agent", "-a", metavar="ID", help="This agent; default: all.")]
 _SIGNS = {"create": ("+", GOOD), "attach": ("+", GOOD), "update": ("~", "yellow"), "detach": ("-", BAD)}
 
 
 def list_agents(*, server: Server = None, token: Token = None) -> Answer:
-    """The agents there are."""
+    """List the agents."""
     with yard_client(server, token) as client:
         found = client.agents()
     rows = [(styled((inline(one["id"]), "bold")), inline(one["name"]), one_line(one["role"])) for one in found]
@@ -37,9 +37,9 @@ def list_agents(*, server: Server = None, token: Token = None) -> Answer:
 def create_agent(
     agent: Agent,
     *,
-    name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Its name; without it, the id.")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="TEXT", help="Its name; default: the id.")] = None,
     role: Annotated[str, typer.Option("--role", metavar="TEXT", help="What it does.")] = "",
-    goal: Annotated[str, typer.Option("--goal", metavar="TEXT", help="What it is to reach.")] = "",
+    goal: Annotated[str, typer.Option("--goal", metavar="TEXT", help="What it should achieve.")] = "",
     reason: Why = "",
     server: Server = None,
     token: Token = None,
@@ -52,7 +52,7 @@ def create_agent(
 
 
 def delete_agent(agent: Agent, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Take an agent away.
+    """Delete an agent.
 
     Undoing brings it back, with its skills.
     """
@@ -62,14 +62,12 @@ def delete_agent(agent: Agent, *, reason: Why = "", server: Server = None, token
 
 
 def agent_skills(
-    agent: Annotated[
-        str | None, typer.Argument(metavar="AGENT", help="The agent's id; without it, every agent.")
-    ] = None,
+    agent: Annotated[str | None, typer.Argument(metavar="AGENT", help="The agent's id; default: every agent.")] = None,
     *,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """The skills an agent gets, and why."""
+    """List the skills an agent gets, and why."""
     with yard_client(server, token) as client:
         found = client.agent_skills(agent)
     return Answer(
@@ -100,7 +98,7 @@ def attach(
 def detach(
     name: Name, *, agent: MaybeAgent = None, reason: Why = "", server: Server = None, token: Token = None
 ) -> Answer:
-    """Take a skill from an agent, or from all."""
+    """Detach a skill from an agent, or from all."""
     with yard_client(server, token) as client:
         client.detach(name, agent, reason=reason)
     whom = agent or "every agent"
@@ -118,7 +116,7 @@ def apply(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Make agents and attachments as a file says.
+    """Create agents and attachments from a file.
 
     Agents that it does not name stay as they are.
     """
@@ -164,4 +162,4 @@ def _print_plan(console: "Console", plan: dict[str, Any]) -> None:
 
 
 def _remark(plan: dict[str, Any]) -> str:
-    return "Nothing was changed (--dry-run)." if plan["steps"] else "Nothing to do: all is as declared."
+    return "Nothing was changed (--dry-run)." if plan["steps"] else "Nothing to do: everything is as declared."

@@ -16,14 +16,14 @@ from skillyard.usage.events import MAX_DAYS
 if TYPE_CHECKING:
     from rich.console import Console
 
-MaybeName = Annotated[str | None, typer.Argument(metavar="NAME", help="Only this skill; without it, all.")]
+MaybeName = Annotated[str | None, typer.Argument(metavar="NAME", help="Only this skill; default: all.")]
 
 
 def history(
     name: MaybeName = None,
     *,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=MAX_ENTRIES, help="At most so many.")
+        int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=MAX_ENTRIES, help="Maximum number.")
     ] = 30,
     before: Annotated[
         int | None, typer.Option("--before", metavar="NUMBER", min=1, help="Only entries before this.")
@@ -31,17 +31,16 @@ def history(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Every change: who, when, why.
+    """List every change: who, when, why.
 
-    The newest comes first; attempts that were refused are told too (✗). By its name also a skill that was deleted
-    is found.
+    Newest first; refused attempts are marked ✗. A deleted skill can still be named.
     """
     with yard_client(server, token) as client:
         entries = client.history(skill=name, before=before, limit=limit)
     return Answer(
         document={"entries": entries},
         text=lambda console: _print_entries(console, entries),
-        remarks=[] if entries else ["Nothing happened that you could see."],
+        remarks=[] if entries else ["There are no entries that you may see."],
     )
 
 
@@ -52,9 +51,9 @@ def undo(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take one change back.
+    """Undo one change.
 
-    That is a change too: undoing the undo brings it again.
+    That is also a change: undoing the undo brings it back.
     """
     with yard_client(server, token) as client:
         entry = client.undo(number, reason=reason)
@@ -62,7 +61,7 @@ def undo(
     return Answer(
         document=entry,
         text=lambda console: console.print(inline(said), soft_wrap=True),
-        remarks=[f"To take that back: skillyard registry undo {entry['number']}"],
+        remarks=[f"To undo that: skillyard registry undo {entry['number']}"],
     )
 
 
@@ -72,7 +71,7 @@ def graph(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Which skill refers to which, and what is broken. Exit code 1 when something is."""
+    """Show which skill refers to which, and what is broken. Exit code 1 when something is."""
     with yard_client(server, token) as client:
         found = client.graph(namespace=namespace)
     return Answer(
@@ -83,11 +82,13 @@ def graph(
 def usage(
     name: MaybeName = None,
     *,
-    days: Annotated[int, typer.Option("--days", metavar="NUMBER", min=1, max=MAX_DAYS, help="So many days back.")] = 30,
+    days: Annotated[
+        int, typer.Option("--days", metavar="NUMBER", min=1, max=MAX_DAYS, help="Number of days to look back.")
+    ] = 30,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """How often skills were used, and how it went.
+    """Show how often skills were used, and how it went.
 
     Of all skills, those never used and those that fail often; of one skill, its counts day by day.
     """

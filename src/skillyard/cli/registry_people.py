@@ -20,7 +20,7 @@ Person = Annotated[str, typer.Argument(metavar="PERSON", help="The person's name
 
 
 def whoami(*, server: Server = None, token: Token = None) -> Answer:
-    """Who you are in the yard.
+    """Show who you are in the yard.
 
     And what you may do: the scope of your token and your roles.
     """
@@ -40,16 +40,16 @@ def create_token(
     ] = "read",
     days: Annotated[
         int | None,
-        typer.Option("--days", metavar="NUMBER", min=1, max=MAX_TOKEN_DAYS, help="It ends after so many days."),
+        typer.Option("--days", metavar="NUMBER", min=1, max=MAX_TOKEN_DAYS, help="Days until it expires."),
     ] = None,
     person: Annotated[
-        str | None, typer.Option("--person", metavar="NAME", help="Whose; without it, yours. Others' need an admin.")
+        str | None, typer.Option("--person", metavar="NAME", help="Whose; default: yours. Others' need an admin.")
     ] = None,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Make a token. It is shown this once: only a hash of it is kept."""
+    """Create a token. It is shown this once: only a hash of it is kept."""
     with yard_client(server, token) as client:
         made = client.people.create_token(label, scope=scope, days=days, person=person, reason=reason)
     return Answer(
@@ -61,11 +61,11 @@ def create_token(
 
 def list_tokens(
     *,
-    everyone: Annotated[bool, typer.Option("--everyone", help="Those of the whole tenant; for its admins.")] = False,
+    everyone: Annotated[bool, typer.Option("--everyone", help="All tokens of the tenant; for its admins.")] = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Your tokens, without their secrets."""
+    """List your tokens, without their secrets."""
     with yard_client(server, token) as client:
         found = client.people.tokens(everyone=everyone)
     whose = [(inline(one["person"]),) if everyone else () for one in found]
@@ -83,19 +83,19 @@ def list_tokens(
 def revoke_token(
     token_id: Annotated[str, typer.Argument(metavar="ID", help="The token's id, as `tokens list` shows it.")],
     *,
-    keep_made: Annotated[bool, typer.Option("--keep-made", help="Leave the tokens that were made with it.")] = False,
+    keep_made: Annotated[bool, typer.Option("--keep-made", help="Keep the tokens that were created with it.")] = False,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """End a token at once, and those that were made with it."""
+    """Revoke a token, and those that were created with it."""
     with yard_client(server, token) as client:
         done = client.people.revoke_token(token_id, keep_made=keep_made, reason=reason)
     return Answer(document=done, text=lambda console: console.print(f"Revoked the token {inline(done['label'])}."))
 
 
 def list_namespaces(*, server: Server = None, token: Token = None) -> Answer:
-    """The namespaces you are in, and your role."""
+    """List the namespaces you are in, and your role."""
     with yard_client(server, token) as client:
         found = client.people.namespaces()
     rows = [(styled((inline(one["name"]), "bold")), one["kind"], one["role"]) for one in found]
@@ -103,7 +103,7 @@ def list_namespaces(*, server: Server = None, token: Token = None) -> Answer:
 
 
 def create_namespace(name: Namespace, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Make a team.
+    """Create a team.
 
     You administer it.
     """
@@ -113,7 +113,7 @@ def create_namespace(name: Namespace, *, reason: Why = "", server: Server = None
 
 
 def members(name: Namespace, *, server: Server = None, token: Token = None) -> Answer:
-    """Who is in a namespace."""
+    """List who is in a namespace."""
     with yard_client(server, token) as client:
         found = client.people.members(name)
     rows = [(inline(one["name"]), one["role"]) for one in found]
@@ -125,7 +125,7 @@ def set_member(
     person: Person,
     role: Annotated[
         Literal["viewer", "editor", "publisher", "admin", "none"],
-        typer.Argument(metavar="ROLE", help="viewer, editor, publisher or admin; none takes them out."),
+        typer.Argument(metavar="ROLE", help="viewer, editor, publisher or admin; none removes them."),
     ],
     *,
     reason: Why = "",
@@ -134,7 +134,7 @@ def set_member(
 ) -> Answer:
     """Give a person a role in a team.
 
-    The role `none` takes them out.
+    The role `none` removes them.
     """
     with yard_client(server, token) as client:
         client.people.set_member(name, person, None if role == "none" else role, reason=reason)
@@ -153,7 +153,7 @@ def policy(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What a namespace demands of what is published.
+    """Show or set what a namespace requires of new versions.
 
     With rules, sets them; the others stay as they are.
     """
@@ -167,7 +167,7 @@ def policy(
 
 
 def list_people(*, server: Server = None, token: Token = None) -> Answer:
-    """The people of the tenant."""
+    """List the people of the tenant."""
     with yard_client(server, token) as client:
         found = client.people.people()
     rows = [
@@ -224,7 +224,7 @@ def _rule(text: str, present: dict[str, Any]) -> tuple[str, Any]:
     key, sign, value = text.partition("=")
     if not sign or key not in present:
         raise UsageError(
-            f"{text!r} is no rule.", hint=f"Write RULE=VALUE, where the rule is one of: {', '.join(present)}."
+            f"{text!r} is not a rule.", hint=f"Write RULE=VALUE, where the rule is one of: {', '.join(present)}."
         )
     typed = _typed(value, present[key])
     try:

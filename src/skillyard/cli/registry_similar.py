@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def similar(
     context: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="namespace/name, or its name alone; all without one.")
+        str | None, typer.Argument(metavar="NAME", help="namespace/name, or its name alone; default: all.")
     ] = None,
     *,
     threshold: Threshold = NEAR,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Copies and variants of skills in the yard.
+    """Find copies and variants of skills in the yard.
 
     And different skills of one name; only what you can see is compared. With a name, what is like that one;
     exit code 1 when nothing is.

@@ -18,9 +18,9 @@ Number = Annotated[str, typer.Argument(metavar="VERSION", help="The version's nu
 
 
 def versions(name: Name, *, server: Server = None, token: Token = None) -> Answer:
-    """The versions of a skill.
+    """List the versions of a skill.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = client.versions(name)
@@ -38,7 +38,7 @@ def versions(name: Name, *, server: Server = None, token: Token = None) -> Answe
     return Answer(
         document={"versions": found},
         text=lambda console: print_rows(console, rows),
-        remarks=[] if found else [f"Nothing was published of {name}. Do so: skillyard registry release {name}"],
+        remarks=[] if found else [f"No version was published of {name}. Do so: skillyard registry release {name}"],
     )
 
 
@@ -51,7 +51,7 @@ def release(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Publish the working copy that the yard has."""
+    """Publish the yard's working copy as a version."""
     with yard_client(server, token) as client:
         made = client.release(name, version=version, notes=notes, reason=reason)
     return Answer(
@@ -67,9 +67,9 @@ def yank(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Ship a version no more.
+    """Stop shipping a version.
 
-    It stays there for those who ask for it by its number.
+    Those who ask for it by its number still get it.
     """
     with yard_client(server, token) as client:
         done = client.yank(name, version, reason=reason)
@@ -77,14 +77,14 @@ def yank(
 
 
 def restore(name: Name, version: Number, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Take a yank back."""
+    """Ship a yanked version again."""
     with yard_client(server, token) as client:
         done = client.restore(name, version, reason=reason)
     return _one(name, done)
 
 
 def approve(name: Name, version: Number, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Let a version that waits be shipped.
+    """Approve a version that waits for review.
 
     Nobody approves what they published themselves.
     """
@@ -94,7 +94,7 @@ def approve(name: Name, version: Number, *, reason: Why = "", server: Server = N
 
 
 def reject(name: Name, version: Number, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Turn down a version that waits."""
+    """Reject a version that waits for review."""
     with yard_client(server, token) as client:
         done = client.review(name, version, approve=False, reason=reason)
     return _one(name, done)
@@ -103,18 +103,18 @@ def reject(name: Name, version: Number, *, reason: Why = "", server: Server = No
 def tags(
     name: Name,
     tag: Annotated[
-        str | None, typer.Argument(metavar="TAG", help="The tag to set; without one, all are listed.")
+        str | None, typer.Argument(metavar="TAG", help="The tag to set; without it, all are listed.")
     ] = None,
-    version: Annotated[str | None, typer.Argument(metavar="VERSION", help="The version it shall name.")] = None,
+    version: Annotated[str | None, typer.Argument(metavar="VERSION", help="The version it points to.")] = None,
     *,
-    delete: Annotated[bool, typer.Option("--delete", "-d", help="Take the tag away.")] = False,
+    delete: Annotated[bool, typer.Option("--delete", "-d", help="Delete the tag.")] = False,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """The tags of a skill, and setting them.
+    """List, set or delete the tags of a skill.
 
-    `tags NAME` lists them, `tags NAME TAG VERSION` sets one, `tags NAME TAG --delete` takes it away.
+    `tags NAME` lists them, `tags NAME TAG VERSION` sets one, `tags NAME TAG --delete` deletes it.
     """
     if delete and (tag is None or version is not None):
         raise UsageError("--delete takes a tag and no version.", hint=f"skillyard registry tags {name} TAG --delete")
@@ -139,13 +139,15 @@ def tags(
 
 def diff(
     name: Name,
-    old: Annotated[str | None, typer.Argument(metavar="OLD", help="A version or tag; else the latest.")] = None,
-    new: Annotated[str | None, typer.Argument(metavar="NEW", help="A version or tag; else the working copy.")] = None,
+    old: Annotated[str | None, typer.Argument(metavar="OLD", help="A version or tag; default: the latest.")] = None,
+    new: Annotated[
+        str | None, typer.Argument(metavar="NEW", help="A version or tag; default: the working copy.")
+    ] = None,
     *,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What differs between two versions.
+    """Show what differs between two versions.
 
     Or between a version and the working copy. Exit code 1 when something does.
     """

@@ -36,9 +36,9 @@ def candidates(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Know-how that may become a skill.
+    """List know-how that may become a skill.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = client.releases.candidates(status=status, skill_key=skill, limit=limit)
@@ -56,11 +56,11 @@ def candidates(
         )
         for one in items
     ]
-    nothing = "There are none. Look for some in what was run: skillyard release mine"
+    nothing = "There are none. Find some in what was run: skillyard release mine"
     return Answer(
         document=found,
         text=lambda console: print_table(console, rows),
-        remarks=more_of(found, items) if items else ["None is so." if status or skill else nothing],
+        remarks=more_of(found, items) if items else ["None matches." if status or skill else nothing],
     )
 
 
@@ -72,7 +72,7 @@ def create(
     *,
     payload: Annotated[
         str | None,
-        typer.Option("--payload", metavar="FILE", help="Its steps as JSON, or a reference; else made of what was run."),
+        typer.Option("--payload", metavar="FILE", help="Its steps as JSON, or a reference; default: what was run."),
     ] = None,
     summary: Annotated[str | None, typer.Option("--summary", metavar="TEXT", help="What it does, and when.")] = None,
     notes: Annotated[str | None, typer.Option("--notes", metavar="TEXT", help="How to use it.")] = None,
@@ -80,7 +80,7 @@ def create(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Make a candidate of chosen executions."""
+    """Make a candidate from chosen executions."""
     with yard_client(server, token) as client:
         made = client.releases.create_candidate(
             skill_key=key,
@@ -106,9 +106,9 @@ def delete(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take a candidate or a release away.
+    """Delete a candidate or a release.
 
-    A candidate that is in use stays; a release that is in use is so no more.
+    A candidate that is in use stays; a release that is in use no longer is.
     """
     with yard_client(server, token) as client:
         is_release = name.startswith("sr-")

@@ -23,7 +23,7 @@ BenchmarkName = Annotated[str, typer.Argument(metavar="NAME", help="The benchmar
 
 
 def list_benchmarks(*, server: Server = None, token: Token = None) -> Answer:
-    """The benchmarks there are."""
+    """List the benchmarks."""
     with yard_client(server, token) as client:
         found = client.releases.benchmarks()
     rows = [
@@ -42,7 +42,7 @@ def list_benchmarks(*, server: Server = None, token: Token = None) -> Answer:
 
 
 def show_benchmark(name: BenchmarkName, *, server: Server = None, token: Token = None) -> Answer:
-    """The cases of a benchmark.
+    """Show the cases of a benchmark.
 
     As JSON that `save` takes.
     """
@@ -58,9 +58,9 @@ def save_benchmark(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Keep a benchmark.
+    """Save a benchmark.
 
-    It is a set of values of variables, and of checks, to replay any candidate with. One of that name is replaced.
+    It is a set of values and checks to replay any candidate with. One with that name is replaced.
     """
     cases = json_file(file, "FILE").get("cases")
     if not isinstance(cases, list):
@@ -82,7 +82,7 @@ def save_benchmark(
 def delete_benchmark(
     context: typer.Context, name: BenchmarkName, *, yes: Yes = False, server: Server = None, token: Token = None
 ) -> Answer:
-    """Take a benchmark away."""
+    """Delete a benchmark."""
     with yard_client(server, token) as client:
         known = client.releases.benchmark(name)
         sink_of(context).confirm(f"Delete the benchmark {name} ({count(len(known['cases']), 'case')})?", yes=yes)
@@ -119,12 +119,12 @@ def put_payload(
     *,
     kind: Annotated[
         str | None,
-        typer.Option("--kind", metavar="KIND", help="browser, code, hybrid_sequence or your own; else what it says."),
+        typer.Option("--kind", metavar="KIND", help="browser, code, hybrid_sequence or your own; default: its kind."),
     ] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Keep a payload.
+    """Store a payload.
 
     It is checked, and its reference is printed.
     """

@@ -5,9 +5,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from skillyard.cli.amounts import moment
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.release_options import Limit, moment
+from skillyard.cli.release_options import Limit
 from skillyard.cli.release_text import more_of, print_table, when
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.sandbox_history import Kind, ending_of
@@ -28,7 +29,9 @@ def executions(
     good: Annotated[bool, typer.Option("--successful", help="Only those that succeeded.")] = False,
     learned: Annotated[
         Learned | None,
-        typer.Option("--learn", metavar="STATUS", help="Only those to be learned from: pending, processed or failed."),
+        typer.Option(
+            "--learn", metavar="STATUS", help="Only those with this learning status: pending, processed or failed."
+        ),
     ] = None,
     since: Annotated[
         str | None, typer.Option("--since", metavar="TIME", help="Only since then: a date, or 2h for two hours ago.")
@@ -37,9 +40,9 @@ def executions(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What was run, in all your sandboxes.
+    """List what was run in all your sandboxes.
 
-    The newest comes first. `sandbox history` shows one in full.
+    Newest first. `sandbox history` shows one in full.
     """
     with yard_client(server, token) as client:
         found = client.releases.executions(
@@ -63,7 +66,7 @@ def executions(
         )
         for one in entries
     ]
-    nothing = "Nothing was run that is so. Run something: skillyard sandbox exec ID -- COMMAND"
+    nothing = "No execution matches. Run something: skillyard sandbox exec ID -- COMMAND"
     return Answer(
         document=found,
         text=lambda console: print_table(console, rows),
@@ -86,10 +89,10 @@ def mine(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Look for know-how in what was run.
+    """Find candidates in what was run.
 
-    Successful sequences become candidates: what differs from time to time becomes a variable, repeats of one task
-    become one candidate. Looking again adds only what is new.
+    Successful sequences become candidates: what differs between runs becomes a variable, repeats of one task
+    become one candidate. Running it again adds only what is new.
     """
     with yard_client(server, token) as client, sink_of(context).busy("Looking through executions"):
         asked = client.releases.mine(sandbox_ids=sandbox, execution_ids=execution, since=moment(since))
@@ -120,9 +123,9 @@ def mine(
 
 
 def gaps(*, server: Server = None, token: Token = None) -> Answer:
-    """What is done by hand, or fails, again and again.
+    """List what is done by hand, or fails, repeatedly.
 
-    Only what there is no skill for.
+    Only tasks without a skill.
     """
     with yard_client(server, token) as client:
         found = client.releases.gaps()
@@ -139,13 +142,13 @@ def gaps(*, server: Server = None, token: Token = None) -> Answer:
     return Answer(
         document=found,
         text=lambda console: print_table(console, rows),
-        remarks=[] if rows else ["There is none: what is done again and again has a skill."],
+        remarks=[] if rows else ["No gaps: every repeated task has a skill."],
     )
 
 
 def _remarks(done: Mapping[str, Any], found: Sequence[str], created: int) -> list[str]:
     looked = f"Looked through {count(done.get('examined') or 0, 'execution')}"
     if not found:
-        return [f"{looked}: nothing there is worth keeping. A task that is done twice, and succeeds, is."]
+        return [f"{looked}: no candidate found. A task that succeeded twice becomes one."]
     known = f", {len(found) - created} known before" if len(found) > created else ""
     return [f"{looked}: {count(created, 'new candidate')}{known}.", f"Read it: skillyard release show {found[0]}"]

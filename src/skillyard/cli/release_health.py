@@ -26,14 +26,14 @@ _DAYS: Final = 30
 
 
 def health(release: ReleaseId, *, server: Server = None, token: Token = None) -> Answer:
-    """How a release does, beside the stable one.
+    """Show how a release performs against the stable one.
 
-    Only runs tied to the release count, and the bounds hold however often one looks. Exit code 1 when it should be
+    Only runs tied to the release count, and the bounds hold however often you look. Exit code 1 when it should be
     rolled back.
     """
     with yard_client(server, token) as client:
         found = client.releases.health(release)
-    remarks = [f"Take it back: skillyard release rollback {release}"] if found["should_rollback"] else []
+    remarks = [f"Roll it back: skillyard release rollback {release}"] if found["should_rollback"] else []
     return Answer(
         document=found,
         text=lambda console: _print_health(console, found),
@@ -44,13 +44,15 @@ def health(release: ReleaseId, *, server: Server = None, token: Token = None) ->
 
 def insights(
     *,
-    days: Annotated[int, typer.Option("--days", metavar="NUMBER", min=1, max=366, help="So many days back.")] = 30,
+    days: Annotated[
+        int, typer.Option("--days", metavar="NUMBER", min=1, max=366, help="Number of days to look back.")
+    ] = 30,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """How all learned skills do.
+    """Show how all learned skills perform.
 
-    How often each ran, how that ended, and how long it took. Replays of evaluations are no uses.
+    How often each ran, how that ended, and how long it took. Replays in evaluations do not count.
     """
     with yard_client(server, token) as client:
         found = client.releases.insights(days=days)
@@ -64,15 +66,13 @@ def insights(
 def search(
     words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What the skill should do.")],
     *,
-    limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=100, help="At most so many.")
-    ] = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=100, help="Maximum number.")] = 10,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Search learned skills.
 
-    By what they do, in any language. Exit code 1 when none fits.
+    By what they do, in any language. Exit code 1 when none matches.
     """
     with yard_client(server, token) as client:
         found = client.releases.search(" ".join(words), limit=limit)
@@ -89,7 +89,7 @@ def search(
         document=found,
         text=lambda console: print_table(console, rows),
         exit_code=0 if rows else 1,
-        remarks=[] if rows else ["No learned skill fits."],
+        remarks=[] if rows else ["No learned skill matches."],
     )
 
 
@@ -108,7 +108,7 @@ def _print_health(console: "Console", found: Mapping[str, Any]) -> None:
         "window": f"{found['window_start_at'][:16]} to {found['window_end_at'][:16]}".replace("T", " ")
         + (", over" if found["window_complete"] else ""),
         "p95": f"{found['p95_duration']} ms" if found["samples"] > found.get("told", 0) else "",
-        "told by agents": f"{found['told']} of {found['samples']} runs" if found.get("told") else "",
+        "reported by agents": f"{found['told']} of {found['samples']} runs" if found.get("told") else "",
     }
     print_facts(console, facts)
     console.print()
@@ -124,8 +124,8 @@ def _decision(found: Mapping[str, Any]) -> "Text":
     if found["should_rollback"]:
         return styled(("✗ It should be rolled back: ", BAD), one_line("; ".join(found["rollback_reasons"])))
     said = one_line(found.get("reason") or "")
-    word = {"promote": ("✓ It may become stable", GOOD), "rollback": ("✗ It should be rolled back", BAD)}.get(
-        found.get("decision") or "", ("… It is being watched" if found["healthy"] else "✗ It does badly", "yellow")
+    word = {"promote": ("✓ It can become stable", GOOD), "rollback": ("✗ It should be rolled back", BAD)}.get(
+        found.get("decision") or "", ("… It is being watched" if found["healthy"] else "✗ It performs badly", "yellow")
     )
     return styled(word, f": {said}" if said else ".")
 

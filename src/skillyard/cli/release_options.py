@@ -5,14 +5,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 import typer
 
-from skillyard.cli.sandbox_options import seconds
-from skillyard.clock import utc_now
+from skillyard.cli.options import pairs
 from skillyard.errors import UsageError
 from skillyard.library.regular import read_regular
 from skillyard.skill.limits import MIB
@@ -20,7 +18,7 @@ from skillyard.skill.limits import MIB
 CandidateId = Annotated[str, typer.Argument(metavar="CANDIDATE", help="Its id, as `release candidates` shows it.")]
 ReleaseId = Annotated[str, typer.Argument(metavar="RELEASE", help="Its id, as `release list` shows it.")]
 SkillKey = Annotated[str | None, typer.Option("--skill", metavar="KEY", help="Only of this skill.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=500, help="At most so many.")]
+Limit = Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=500, help="Maximum number.")]
 Var = Annotated[
     list[str] | None, typer.Option("--var", metavar="NAME=VALUE", help="The value of a variable; repeatable.")
 ]
@@ -35,25 +33,16 @@ Secret = Annotated[
         help="A secret variable: its value is that of your variable NAME, or is asked for; NAME=@FILE reads a file.",
     ),
 ]
-Reason = Annotated[str | None, typer.Option("--reason", "-m", metavar="TEXT", help="Why; it is kept.")]
+Reason = Annotated[str | None, typer.Option("--reason", "-m", metavar="TEXT", help="The reason; it is kept.")]
 
-NOTHING_IN_USE: Final = "No learned skill is in use. What may become one: skillyard release candidates"
+NOTHING_IN_USE: Final = "No learned skill is in use. Candidates: skillyard release candidates"
 _MAX_SECRET: Final = 64 * 1024
 
 
 def variables(given: Iterable[str], file: Path | None = None) -> dict[str, Any]:
     """The values of variables: those of a file, and over them those of the command line, as texts."""
     values: dict[str, Any] = dict(json_file(file, "--vars")) if file is not None else {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not name or not equals:
-            raise UsageError(
-                f"--var {name!r} is not of the form NAME=VALUE.",
-                hint="Write it as --var customer=Ada; for a secret: --secret NAME",
-                details={"field": "var", "value": name},
-            )
-        values[name] = value
-    return values
+    return values | pairs(given, "--var", hint="Write it as --var customer=Ada; for a secret: --secret NAME")
 
 
 def secrets(
@@ -82,33 +71,15 @@ def json_file(path: Path, option: str) -> Mapping[str, Any]:
         document = json.loads(text)
     except ValueError as error:
         raise UsageError(
-            f"{option}: {path} is no JSON: {error}.", details={"field": option, "value": str(path)}
+            f"{option}: {path} is not JSON: {error}.", details={"field": option, "value": str(path)}
         ) from None
     if not isinstance(document, dict):
         raise UsageError(
-            f"{option}: {path} holds no JSON object.",
+            f"{option}: {path} does not hold a JSON object.",
             hint='Write it as {"name": "value"}.',
             details={"field": option, "value": str(path)},
         )
     return cast("dict[str, Any]", document)
-
-
-def moment(text: str | None, option: str = "--since") -> str | None:
-    """A moment as the API takes it: a date, a date with a time, or how long ago it was (`2h`)."""
-    if text is None:
-        return None
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
-    except ValueError:
-        pass
-    try:
-        ago = seconds(text, option)
-    except UsageError:
-        raise UsageError(
-            f"{option} takes a date such as 2026-05-20, or a time such as 2h or 3d ago, not {text!r}.",
-            details={"field": option, "value": text},
-        ) from None
-    return (utc_now() - timedelta(seconds=ago or 0)).isoformat()
 
 
 def _from_file(path: str) -> str:
@@ -124,7 +95,7 @@ def _known_or_asked(name: str, environment: Mapping[str, str], ask: Callable[[st
             return environment[variable]
     if not sys.stdin.isatty() or not sys.stderr.isatty():
         raise UsageError(
-            f"There is no variable {name.upper()} in the environment, and nobody to ask.",
+            f"There is no variable {name.upper()} in the environment, and no terminal to ask on.",
             hint=f"Set it: read -rs {name.upper()} && export {name.upper()}; or use --secret {name}=@FILE",
             details={"field": "secret", "value": name},
         )

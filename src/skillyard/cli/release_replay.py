@@ -28,7 +28,7 @@ def replay(
     context: typer.Context,
     candidate: CandidateId,
     *,
-    runs: Annotated[int, typer.Option("--runs", "-n", metavar="NUMBER", min=1, max=100, help="So many times.")] = 5,
+    runs: Annotated[int, typer.Option("--runs", "-n", metavar="NUMBER", min=1, max=100, help="How many times.")] = 5,
     var: Var = None,
     vars_file: Vars = None,
     secret: Secret = None,
@@ -42,7 +42,7 @@ def replay(
 ) -> Answer:
     """Replay a candidate, each time in a fresh sandbox.
 
-    It passes when so many replays do that chance alone does not explain it. Exit code 1 when it does not.
+    It passes when enough replays pass that chance alone does not explain it. Exit code 1 when it does not pass.
     """
     values, hidden = variables(var or (), vars_file), secrets(secret or ())
     with yard_client(server, token) as client:
@@ -56,7 +56,7 @@ def replay(
         saved = save_screenshots(client, over["runs"], screenshots)
     if over["state"] == "failed":
         raise SkillyardError(
-            f"The evaluation came to no end: {over['error']}", hint=f"Try again: skillyard release replay {candidate}"
+            f"The evaluation did not finish: {over['error']}", hint=f"Try again: skillyard release replay {candidate}"
         )
     passed = bool(over["passed"])
     return Answer(
@@ -65,7 +65,7 @@ def replay(
         exit_code=0 if passed else 1,
         remarks=[
             *saved_remarks(screenshots, saved),
-            f"Release it to some: skillyard release promote {candidate}"
+            f"Release it to some sandboxes: skillyard release promote {candidate}"
             if passed
             else f"What each step did: skillyard release show {over['id']}",
         ],
@@ -88,7 +88,7 @@ def evaluate(
 ) -> Answer:
     """Record a verdict from elsewhere.
 
-    It permits promotion, and is marked as external wherever it counts. A failed one turns the candidate down.
+    It permits promotion, and is always marked as external. A failed one rejects the candidate.
     """
     if passed is None:
         raise UsageError(
@@ -100,7 +100,7 @@ def evaluate(
     return Answer(
         document=done,
         text=lambda console: console.print(f"{inline(candidate)} {said} (external).", soft_wrap=True),
-        remarks=[f"Release it to some: skillyard release promote {candidate}"] if passed else [],
+        remarks=[f"Release it to some sandboxes: skillyard release promote {candidate}"] if passed else [],
     )
 
 
@@ -112,10 +112,10 @@ def run(
     vars_file: Vars = None,
     secret: Secret = None,
     sandbox: Annotated[
-        str | None, typer.Option("--sandbox", metavar="ID", help="Run it there; without it, in a fresh sandbox.")
+        str | None, typer.Option("--sandbox", metavar="ID", help="Run it there; default: in a fresh sandbox.")
     ] = None,
     release: Annotated[
-        str | None, typer.Option("--release", metavar="ID", help="This release; without it, the active one.")
+        str | None, typer.Option("--release", metavar="ID", help="This release; default: the active one.")
     ] = None,
     timeout: Timeout = None,
     screenshots: Screenshots = None,

@@ -94,7 +94,7 @@ def _candidate_facts(one: Mapping[str, Any]) -> dict[str, Any]:
         "found": "by mining" if one.get("mined") else "by hand",
         "evaluated": f"{verdict} {percent(one['latest_score'])} {when(one['last_evaluated_at'])}".strip(),
         "release": one["promotion_release_id"],
-        "released by itself": one["auto_release_reason"],
+        "released automatically": one["auto_release_reason"],
         "digest": one.get("digest"),
         "made": when(one["created_at"]),
         "deleted": when(one["deleted_at"]),
@@ -113,7 +113,7 @@ def _show_release(client: YardClient, release_id: str) -> Answer:
     return Answer(
         document={**one, "payload": payload},
         text=text,
-        remarks=[f"How it does: skillyard release health {release_id}"] if one["is_active"] else [],
+        remarks=[f"How it performs: skillyard release health {release_id}"] if one["is_active"] else [],
     )
 
 
@@ -204,7 +204,7 @@ def _next_of(one: Mapping[str, Any]) -> list[str]:
     if one["is_deleted"] or one["status"] == "promoted":
         return []
     if one["latest_pass"]:
-        return [f"Release it to some: skillyard release promote {one['id']}"]
+        return [f"Release it to some sandboxes: skillyard release promote {one['id']}"]
     return [f"Try it: skillyard release replay {one['id']}"]
 
 

@@ -25,14 +25,14 @@ def list_releases(
     *,
     skill: SkillKey = None,
     stage: Annotated[Stage | None, typer.Option("--stage", metavar="STAGE", help="canary or stable.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="Also those that are in use no more.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also those no longer in use.")] = False,
     limit: Limit = 50,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """The learned skills in use.
+    """List the learned skills in use.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = client.releases.releases(
@@ -56,7 +56,7 @@ def list_releases(
     return Answer(
         document=found,
         text=lambda console: print_table(console, rows),
-        remarks=more_of(found, items) if items else ["None is so." if skill or stage else NOTHING_IN_USE],
+        remarks=more_of(found, items) if items else ["None matches." if skill or stage else NOTHING_IN_USE],
     )
 
 
@@ -64,11 +64,11 @@ def promote(
     candidate: CandidateId,
     *,
     stage: Annotated[
-        Stage, typer.Option("--stage", metavar="STAGE", help="canary: for some; stable: for all.")
+        Stage, typer.Option("--stage", metavar="STAGE", help="canary: some sandboxes; stable: all.")
     ] = "canary",
     summary: Annotated[str | None, typer.Option("--summary", metavar="TEXT", help="What is new.")] = None,
     replaces: Annotated[
-        str | None, typer.Option("--replaces", metavar="RELEASE", help="The release that it is to replace.")
+        str | None, typer.Option("--replaces", metavar="RELEASE", help="The release that it replaces.")
     ] = None,
     reason: Reason = None,
     server: Server = None,
@@ -86,23 +86,23 @@ def promote(
         document=made,
         text=lambda console: console.print(f"{made['id']}  {_named(made)}", soft_wrap=True),
         remarks=[
-            f"How it does: skillyard release health {made['id']}",
-            f"Take it back: skillyard release rollback {made['id']}",
+            f"How it performs: skillyard release health {made['id']}",
+            f"Roll it back: skillyard release rollback {made['id']}",
         ],
     )
 
 
 def rollback(release: ReleaseId, *, reason: Reason = None, server: Server = None, token: Token = None) -> Answer:
-    """Take a release back.
+    """Roll back a release.
 
-    What was good and stable before is in use again; if there is nothing, none is. Repeating it changes nothing.
+    The last good stable release is in use again, if there is one. Repeating it changes nothing.
     """
     with yard_client(server, token) as client:
         done = client.releases.rollback(release, reason=reason)
     said = (
         f"{_named(done)} is in use again ({done['id']})."
         if done["is_active"]
-        else f"{done['skill_key']} is in use no more: there is no good release before it."
+        else f"{done['skill_key']} is no longer in use: there is no good release before it."
     )
     return Answer(document=done, text=lambda console: console.print(inline(said), soft_wrap=True))
 
@@ -116,19 +116,19 @@ def kill(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Switch a release or a skill off at once.
+    """Switch off a release or a skill at once.
 
     Nothing takes its place.
     """
     with yard_client(server, token) as client:
         if name.startswith("sr-"):
-            sink_of(context).confirm(f"Switch {_named(client.releases.release(name))} off, for all?", yes=yes)
+            sink_of(context).confirm(f"Switch {_named(client.releases.release(name))} off for all sandboxes?", yes=yes)
             off = [client.releases.kill(name, reason=reason)]
         else:
             in_use = client.releases.releases(skill_key=name, active_only=True, every_stage=True)["items"]
             if not in_use:
                 raise NotFoundError(f"No release of {name!r} is in use.", hint="See what is: skillyard release list")
-            sink_of(context).confirm(f"Switch {' and '.join(map(_named, in_use))} off, for all?", yes=yes)
+            sink_of(context).confirm(f"Switch {' and '.join(map(_named, in_use))} off for all sandboxes?", yes=yes)
             off = client.releases.kill_skill(name, reason=reason)["items"]
     return Answer(
         document={"releases": off},
@@ -138,14 +138,14 @@ def kill(
 
 def retire(
     release: Annotated[
-        str | None, typer.Argument(metavar="RELEASE", help="Retire this one; without it, what is proposed is listed.")
+        str | None, typer.Argument(metavar="RELEASE", help="Retire this one; without it, proposals are listed.")
     ] = None,
     *,
     reason: Reason = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What should be retired, and retiring it.
+    """List what should be retired, or retire a release.
 
     Releases that nobody uses or that fail are proposed, with their evidence.
     """
@@ -168,7 +168,7 @@ def retire(
     return Answer(
         document=found,
         text=lambda console: print_table(console, rows, cut=False),
-        remarks=["Do so: skillyard release retire RELEASE"] if rows else ["Nothing is proposed for retirement."],
+        remarks=["Retire one: skillyard release retire RELEASE"] if rows else ["Nothing is proposed for retirement."],
     )
 
 
@@ -179,7 +179,7 @@ def diff(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What differs between two releases.
+    """Show what differs between two releases.
 
     Their steps and their variables. Exit code 1 when something does.
     """

@@ -6,10 +6,11 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
+from skillyard.cli.amounts import seconds
 from skillyard.cli.options import Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
-from skillyard.cli.sandbox_options import LIMITS, Id, Ids, endpoints, isolation, labels, limits, seconds
+from skillyard.cli.sandbox_options import LIMITS, Id, Ids, endpoints, isolation, labels, limits
 from skillyard.cli.text import BAD, FAINT, GOOD, print_rows, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.clock import utc_now
@@ -18,7 +19,7 @@ from skillyard.sandbox.place import MIB
 STYLES: Final = {"ready": GOOD, "starting": "yellow", "failed": BAD, "expired": FAINT}
 _HERE: Final = (
     "Without a server it runs only while a command needs it; its files stay. "
-    "For Python that remembers: skillyard serve, and --server URL."
+    "For Python that keeps its state: skillyard serve, and --server URL."
 )
 _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "min"))
 StatusName = Literal["idle", "starting", "ready", "failed", "expired"]
@@ -35,7 +36,7 @@ def create(
     ] = None,
     idle_ttl: Annotated[
         str | None,
-        typer.Option("--idle-ttl", metavar="TIME", help="Idle time after which what runs is ended; 0: never."),
+        typer.Option("--idle-ttl", metavar="TIME", help="Idle time after which it is stopped; 0: never."),
     ] = None,
     allow: Annotated[
         list[str] | None,
@@ -47,7 +48,7 @@ def create(
         ),
     ] = None,
     cargo: Annotated[
-        str | None, typer.Option("--cargo", metavar="ID", help="Files to start with; without it, none.")
+        str | None, typer.Option("--cargo", metavar="ID", help="The cargo with its files; default: a new one.")
     ] = None,
     isolate: Annotated[
         str | None,
@@ -67,7 +68,7 @@ def create(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Make a sandbox.
+    """Create a sandbox.
 
     Nothing runs in it before the first command that needs it. Without a server, what runs in it ends with that
     command; its files stay.
@@ -103,9 +104,9 @@ def list_sandboxes(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Your sandboxes.
+    """List your sandboxes.
 
-    The newest comes first.
+    Newest first.
     """
     with yard_client(server, token) as client:
         found = list(client.sandboxes.all(status=status))
@@ -126,12 +127,12 @@ def list_sandboxes(
     return Answer(
         document={"sandboxes": found},
         text=lambda console: print_rows(console, rows),
-        remarks=[] if found else ["None is so." if status else nothing],
+        remarks=[] if found else ["None matches." if status else nothing],
     )
 
 
 def show(sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answer:
-    """What is known of a sandbox."""
+    """Show a sandbox."""
     with yard_client(server, token) as client:
         one = client.sandboxes.get(sandbox_id)
     now = utc_now()
@@ -157,7 +158,7 @@ def show(sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answe
 
 
 def stop(sandbox_ids: Ids, *, server: Server = None, token: Token = None) -> Answer:
-    """End what runs in sandboxes; their files stay.
+    """Stop sandboxes; their files stay.
 
     The next command that needs one starts it again.
     """
@@ -173,9 +174,9 @@ def stop(sandbox_ids: Ids, *, server: Server = None, token: Token = None) -> Ans
 def remove(
     context: typer.Context, sandbox_ids: Ids, *, yes: Yes = False, server: Server = None, token: Token = None
 ) -> Answer:
-    """Take sandboxes away, with their files.
+    """Delete sandboxes, with their files.
 
-    Files stay that are in a cargo made for itself. This cannot be undone.
+    Files in a separately created cargo stay. This cannot be undone.
     """
     with yard_client(server, token) as client:
         known = [client.sandboxes.get(sandbox_id)["id"] for sandbox_id in sandbox_ids]
@@ -206,8 +207,8 @@ def _idle(now: datetime, one: Mapping[str, Any]) -> str:
     if not one["idle_ttl"]:
         return "runs on when idle"
     if one["idle_expires_at"] is None:
-        return f"is ended after {_span(one['idle_ttl'])}"
-    return f"is ended after {_span(one['idle_ttl'])}, {end_of(now, one['idle_expires_at'])}"
+        return f"is stopped after {_span(one['idle_ttl'])}"
+    return f"is stopped after {_span(one['idle_ttl'])}, {end_of(now, one['idle_expires_at'])}"
 
 
 def _span(length: float) -> str:

@@ -25,8 +25,8 @@ def browser(
     timeout: Annotated[
         int, typer.Option("--timeout", metavar="SECONDS", min=1, max=600, help="For all steps together.")
     ] = 60,
-    keep_going: Annotated[bool, typer.Option("--keep-going", help="Also after a step that failed.")] = False,
-    trace: Annotated[bool, typer.Option("--trace", help="Keep what each step acted on.")] = False,
+    keep_going: Annotated[bool, typer.Option("--keep-going", help="Continue after a failed step.")] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Record what each step acted on.")] = False,
     secret: Secret = None,
     learn: Learn = False,
     server: Server = None,

@@ -4,11 +4,11 @@ from typing import Annotated
 
 import typer
 
+from skillyard.cli.amounts import mebibytes
 from skillyard.cli.options import Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.sandbox import ago
-from skillyard.cli.sandbox_options import mebibytes
 from skillyard.cli.text import FAINT, print_rows, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.clock import utc_now
@@ -22,9 +22,9 @@ def list_cargos(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Your cargos.
+    """List your cargos.
 
-    The newest comes first. A sandbox is made on one with `sandbox create --cargo ID`.
+    Newest first. `sandbox create --cargo ID` makes a sandbox with one.
     """
     with yard_client(server, token) as client:
         found = list(client.sandboxes.cargos(managed=managed))
@@ -49,13 +49,11 @@ def list_cargos(
 
 def create(
     *,
-    size: Annotated[
-        str | None, typer.Option("--size", metavar="SIZE", help="What fits into it, such as 512m or 2g.")
-    ] = None,
+    size: Annotated[str | None, typer.Option("--size", metavar="SIZE", help="Its size, such as 512m or 2g.")] = None,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Make a cargo: a workspace for sandboxes to come."""
+    """Create a cargo: a workspace for future sandboxes."""
     with yard_client(server, token) as client:
         made = client.sandboxes.create_cargo(size_limit_mb=mebibytes(size, "--size"))
     return Answer(
@@ -73,7 +71,7 @@ def remove(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take cargos away, with their files.
+    """Delete cargos, with their files.
 
     One that a sandbox uses stays. This cannot be undone.
     """

@@ -31,7 +31,7 @@ def list_folder(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What is in a folder of a sandbox."""
+    """List a folder of a sandbox."""
     with yard_client(server, token) as client, _looking(context, sandbox_id):
         found = client.sandboxes.files(sandbox_id, path)
     rows = [
@@ -73,9 +73,9 @@ def write(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Write a text, or what comes on stdin, into a file.
+    """Write a text, or stdin, into a file.
 
-    Folders on the way are made; what was in the file is replaced.
+    Missing folders are created; an existing file is replaced.
     """
     data = sys.stdin.buffer.read() if text == "-" else text.encode()
     with yard_client(server, token) as client, _looking(context, sandbox_id):
@@ -91,7 +91,7 @@ def remove(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Delete files, and folders with all that is in them."""
+    """Delete files, and folders with everything in them."""
     with yard_client(server, token) as client, _looking(context, sandbox_id):
         for path in paths:
             client.sandboxes.remove(sandbox_id, path)
@@ -112,7 +112,7 @@ def upload(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Copy files of this machine into a sandbox.
+    """Copy files from this machine into a sandbox.
 
     `--to data/` is a folder; `--to data/table.csv` is where the one file goes.
     """
@@ -133,7 +133,7 @@ def download(
     path: FilePath,
     *,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; without it, its name.")
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; default: its name.")
     ] = None,
     server: Server = None,
     token: Token = None,

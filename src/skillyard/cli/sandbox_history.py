@@ -30,13 +30,13 @@ def history(
         Kind | None,
         typer.Option("--type", metavar="TYPE", help="Only those: python, shell, browser or browser_batch."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="At most so many.")] = 30,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, help="Maximum number.")] = 30,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """What was run in a sandbox.
+    """List what was run in a sandbox.
 
-    The newest comes first, also what failed (✗), took too long or was interrupted.
+    Newest first, including what failed (✗), took too long or was interrupted.
     """
     with yard_client(server, token) as client:
         if execution is not None:

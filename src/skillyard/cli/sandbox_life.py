@@ -4,11 +4,12 @@ from typing import Annotated
 
 import typer
 
+from skillyard.cli.amounts import seconds
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.sandbox import end_of
-from skillyard.cli.sandbox_options import Id, Ids, seconds
+from skillyard.cli.sandbox_options import Id, Ids
 from skillyard.cli.text import FAINT, print_rows, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.clock import utc_now
@@ -22,9 +23,9 @@ def extend(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Let a sandbox live longer.
+    """Extend the life of a sandbox.
 
-    Of two who do so at once, neither is lost. One that has no end needs no more time.
+    Two extensions at once both count. A sandbox without an end cannot be extended.
     """
     more = seconds(time, "TIME") or 0
     with yard_client(server, token) as client:
@@ -34,7 +35,7 @@ def extend(
 
 
 def keepalive(sandbox_ids: Ids, *, server: Server = None, token: Token = None) -> Answer:
-    """Let the idle time of sandboxes begin anew.
+    """Restart the idle time of sandboxes.
 
     Every command does so for the sandbox that it uses.
     """
@@ -43,14 +44,16 @@ def keepalive(sandbox_ids: Ids, *, server: Server = None, token: Token = None) -
             client.sandboxes.keep_alive(sandbox_id)
     return Answer(
         document={"kept": sandbox_ids},
-        text=lambda console: console.print(f"Kept {inline(', '.join(sandbox_ids))}.", soft_wrap=True),
+        text=lambda console: console.print(
+            f"Restarted the idle time of {inline(', '.join(sandbox_ids))}.", soft_wrap=True
+        ),
     )
 
 
 def snapshot(context: typer.Context, sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answer:
     """Copy the files of a sandbox into a cargo of their own.
 
-    It stays when the sandbox goes, and other sandboxes can be made on it.
+    It outlives the sandbox, and other sandboxes can use it.
     """
     with yard_client(server, token) as client, sink_of(context).busy(f"Copying the files of {sandbox_id}"):
         cargo = client.sandboxes.snapshot(sandbox_id)
@@ -62,7 +65,7 @@ def snapshot(context: typer.Context, sandbox_id: Id, *, server: Server = None, t
 
 
 def stats(sandbox_id: Id, *, server: Server = None, token: Token = None) -> Answer:
-    """What a sandbox uses now."""
+    """Show what a sandbox uses now."""
     with yard_client(server, token) as client:
         used = client.sandboxes.stats(sandbox_id)
     facts = {

@@ -7,15 +7,14 @@ from typing import Annotated, Final
 
 import typer
 
+from skillyard.cli.amounts import size
+from skillyard.cli.options import pairs
 from skillyard.errors import UsageError
 from skillyard.sandbox.capabilities import Barrier
-from skillyard.sandbox.place import MIB
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The sandbox, as `sandbox ls` shows it.")]
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="The sandboxes, as `sandbox ls` shows them.")]
-Learn = Annotated[
-    bool, typer.Option("--learn", help="Look for know-how in it once the sandbox is silent; needs a server.")
-]
+Learn = Annotated[bool, typer.Option("--learn", help="Learn from it once the sandbox is quiet; needs a server.")]
 Secret = Annotated[
     list[str] | None,
     typer.Option(
@@ -34,22 +33,7 @@ LIMITS: Final = {
     "output": "output_bytes",
 }
 """The limits by their short names; the names of the API are understood, too."""
-_UNITS: Final = {"": 1, "k": 1024, "m": MIB, "g": 1024 * MIB}
-_TIMES: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
-_AMOUNT: Final = re.compile(r"(\d{1,15})([a-z]?)", re.IGNORECASE)
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
-
-
-def seconds(text: str | None, option: str) -> int | None:
-    """A time such as `90`, `30m`, `2h` or `1d`."""
-    return None if text is None else _amount(text, _TIMES, f"{option} takes seconds, or a time such as 30m, 2h or 1d.")
-
-
-def mebibytes(text: str | None, option: str) -> int | None:
-    """A size such as `512m` or `2g`, in MiB."""
-    if text is None:
-        return None
-    return _amount(text, _UNITS, f"{option} takes a size such as 512m or 2g.") // MIB
 
 
 def limits(given: Iterable[str]) -> dict[str, int]:
@@ -60,25 +44,17 @@ def limits(given: Iterable[str]) -> dict[str, int]:
         field = LIMITS.get(name, name)
         if not equals or field not in LIMITS.values():
             raise UsageError(
-                f"--limit {text!r} sets no limit that there is.",
+                f"--limit {text!r} is not a known limit.",
                 hint=f"Use one of {', '.join(LIMITS)}, such as --limit memory=512m",
                 details={"field": "limit", "value": text},
             )
-        wanted[field] = _amount(value, _UNITS, f"--limit {name} takes a number, or one such as 512m or 2g.")
+        wanted[field] = size(value, "--limit", f"--limit {name} takes a number, or one such as 512m or 2g.")
     return wanted
 
 
 def labels(given: Iterable[str]) -> dict[str, str]:
     """Labels such as `team=data`."""
-    pairs = [text.partition("=") for text in given]
-    for name, equals, value in pairs:
-        if not name or not equals:
-            raise UsageError(
-                f"--label {name + equals + value!r} is not of the form NAME=VALUE.",
-                hint="Write it as --label team=data",
-                details={"field": "label", "value": name},
-            )
-    return {name: value for name, _, value in pairs}
+    return pairs(given, "--label", hint="Write it as --label team=data")
 
 
 def endpoints(given: Iterable[str]) -> list[str]:
@@ -118,11 +94,3 @@ def secrets(names: Iterable[str], environment: Mapping[str, str] = os.environ) -
             )
         found[name] = environment[name]
     return found
-
-
-def _amount(text: str, units: Mapping[str, int], taken: str) -> int:
-    match = _AMOUNT.fullmatch(text.strip())
-    factor = units.get(match[2].lower()) if match else None
-    if match is None or factor is None:
-        raise UsageError(taken, details={"value": text})
-    return int(match[1]) * factor

@@ -71,7 +71,7 @@ def python(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Run Python that remembers.
+    """Run Python in a session that keeps its state.
 
     What the code defines is there for the next call, as long as the sandbox runs: on a server until it is stopped or
     idle, without one for this command only. The value of a last expression is printed. Exit code 1 when it fails.
@@ -104,7 +104,7 @@ def _source(code: str | None, file: Path | None) -> str:
 def _answer(sandbox_id: str, done: Mapping[str, Any], timeout: int, *, figures: int = 0) -> Answer:
     remarks = [_remark(done, timeout)]
     if done["truncated"]:
-        remarks.append("It wrote more than is taken. To have more taken: skillyard sandbox create --limit output=16m")
+        remarks.append("It wrote more than is kept. To keep more: skillyard sandbox create --limit output=16m")
     if figures:
         remarks.append(f"{count(figures, 'figure')} came with it: --json has them, in base64.")
     return Answer(
@@ -121,7 +121,7 @@ def _remark(done: Mapping[str, Any], timeout: int) -> str:
         case "timeout" if timeout < _MAX_SECONDS:
             return f"It was ended after {timeout} s. Give it longer with --timeout, up to {_MAX_SECONDS}."
         case "timeout":
-            return f"It was ended after {timeout} s, the longest that there is."
+            return f"It was ended after {timeout} s, the longest time allowed."
         case "died":
             return f"The sandbox died while it ran: {done['error']} Its files are there; the next command starts it."
         case "killed":

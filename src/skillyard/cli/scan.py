@@ -23,8 +23,8 @@ def scan(
 ) -> Answer:
     """Look for anything in skills that could do harm.
 
-    Every byte of every file is looked at. Exit code 1 when something serious is found, or when a skill cannot be
-    read. An honest skill may have findings too: read them.
+    Every byte of every file is checked. Exit code 1 when something serious is found, or when a skill cannot be
+    read. A harmless skill may have findings as well: read them.
     """
     if len(paths) == 1:
         require_there(paths[0])
@@ -44,9 +44,9 @@ def scan(
 def references(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A skill folder or an archive.")],
 ) -> Answer:
-    """What a skill points at, and what is broken.
+    """List what a skill points at, and what is broken.
 
-    Exit code 1 when a reference leads nowhere.
+    Exit code 1 when a reference is broken.
     """
     pointing = references_of(path, open_library(load_settings()))
     return Answer(

@@ -27,7 +27,7 @@ def serve(
     root: Roots = None,
     env: Environment = None,
 ) -> None:
-    """Serve the registry, and the skills in reach, over HTTP.
+    """Serve pages, API and MCP over HTTP.
 
     On this machine you are the user, without a token. Another address needs SKILLYARD_AUTH=token.
     """

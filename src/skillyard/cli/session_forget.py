@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from skillyard.cli.amounts import moment
 from skillyard.cli.options import DryRun, Token, Yes
 from skillyard.cli.output import Answer, sink_of
-from skillyard.cli.release_options import moment
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import FAINT, MAX_SHOWN, count, styled
@@ -35,9 +35,9 @@ def forget(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Take what was read in away again.
+    """Delete what was imported.
 
-    The session logs themselves are not touched: `release import` brings back what they still tell. What was run in
+    The session logs themselves are not touched: `release import` brings back what they still contain. What was run in
     sandboxes stays.
     """
     asked = {"sandbox_id": session, "agent": agent, "before": moment(before, "--before")}
@@ -45,16 +45,16 @@ def forget(
         found = client.releases.imported_sessions(**asked, limit=MAX_SHOWN)
         if not found["total"]:
             raise NotFoundError(
-                "Nothing of that kind was read in.",
-                hint="All that was: skillyard release forget --dry-run",
+                "Nothing like that was imported.",
+                hint="Everything that was imported: skillyard release forget --dry-run",
                 details={name: value for name, value in asked.items() if value},
             )
         if dry_run:
             return _rehearsed(found)
         what = f"{count(found['executions'], 'execution')} of {count(found['total'], 'session')}"
-        sink_of(context).confirm(f"Take away {what} that were read in?", yes=yes)
+        sink_of(context).confirm(f"Delete {what} that were imported?", yes=yes)
         done = client.releases.delete_imported(**asked)
-    said = f"{count(done['executions'], 'execution')} taken away, and with them {count(done['sessions'], 'session')}."
+    said = f"{count(done['executions'], 'execution')} deleted, and with them {count(done['sessions'], 'session')}."
     return Answer(document=done, text=lambda console: console.print(said, soft_wrap=True), remarks=[_STAYS])
 
 
@@ -77,6 +77,6 @@ def _rehearsed(found: Mapping[str, Any]) -> Answer:
         text=lambda console: print_table(console, rows),
         remarks=[
             *([f"{more:,} more sessions."] if more else []),
-            f"{count(found['executions'], 'execution')} would be taken away. Nothing was done.",
+            f"{count(found['executions'], 'execution')} would be deleted. Nothing was done.",
         ],
     )

@@ -10,9 +10,9 @@ import typer
 
 from skillyard.app.session_logs import import_sessions as import_logs
 from skillyard.app.session_logs import session_logs, skill_usage
+from skillyard.cli.amounts import moment
 from skillyard.cli.options import DryRun, Roots, Token, Yes
 from skillyard.cli.output import Answer, Sink, sink_of
-from skillyard.cli.release_options import moment
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import FAINT, MAX_SHOWN, count, styled
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SINCE: Final = "30d"
 Agents = Annotated[
     list[str] | None,
-    typer.Option("--agent", "-a", metavar="NAME", help="Only the logs of claude or codex; may be repeated."),
+    typer.Option("--agent", "-a", metavar="NAME", help="Only the logs of claude or codex; repeatable."),
 ]
 Since = Annotated[
     str, typer.Option("--since", metavar="TIME", help="Only since then: a date, or 7d for seven days ago.")
@@ -43,7 +43,7 @@ Folder = Annotated[
 
 
 def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE, root: Roots = None) -> Answer:
-    """Which skills agents really used here, and which never.
+    """Show which skills agents really used here, and which never.
 
     Read from the session logs that Claude Code and Codex keep on this machine; nothing is stored or sent.
     """
@@ -88,10 +88,10 @@ def import_sessions(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Read in what agents ran, from the logs they keep.
+    """Import what agents ran, from the logs they keep.
 
     The commands in the session logs of Claude Code and Codex become executions, without their secrets, and uses of
-    skills that the yard has are counted. Done again, it adds only what is new.
+    skills that the yard has are counted. Running it again adds only what is new.
     """
     start, sink = _start(since), sink_of(context)
     files = session_logs(agents=agent or (), since=start)
@@ -111,7 +111,7 @@ def import_sessions(
     with yard_client(server, token) as client:
         done = reading(yard=client)
     said = (
-        f"{count(done.recorded, 'execution')} read in, {done.repeated:,} known before; "
+        f"{count(done.recorded, 'execution')} imported, {done.repeated:,} known before; "
         f"{count(done.uses_recorded, 'use')} of skills counted, {done.uses_repeated:,} known before."
     )
     return Answer(
@@ -124,7 +124,7 @@ def import_sessions(
                 if done.uses_elsewhere
                 else []
             ),
-            *([f"Look for know-how in it: skillyard release mine --since {since}"] if done.recorded else []),
+            *([f"Find candidates in it: skillyard release mine --since {since}"] if done.recorded else []),
         ],
     )
 
@@ -185,7 +185,7 @@ def _used(one: "UsedSkill") -> dict[str, Any]:
 
 
 def _used_row(one: Mapping[str, Any]) -> Sequence[Any]:
-    place = one["source"] or one["location"] or "not there any more"
+    place = one["source"] or one["location"] or "no longer there"
     changed = "changed since" if one["changed_since"] else ""
     return (
         styled("  ", (inline(one["id"]), "bold")),
@@ -246,5 +246,5 @@ def _read(files: Sequence["LogFile"], lines: "LineCounts") -> list[str]:
     said = [f"Read {count(len(files), 'session log')}, {count(lines.read, 'line')}."]
     if lines.passed_over:
         parts = {"broken": lines.broken, "too long": lines.too_long, "unreadable": lines.unreadable}
-        said.append(f"Passed over: {', '.join(f'{number:,} {what}' for what, number in parts.items() if number)}.")
+        said.append(f"Skipped: {', '.join(f'{number:,} {what}' for what, number in parts.items() if number)}.")
     return said

@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from skillyard.skill.library import SkillEntry
 
 Threshold = Annotated[
-    float, typer.Option("--threshold", metavar="SHARE", help="From how much common text on, 0.5 to 1, skills are near.")
+    float,
+    typer.Option(
+        "--threshold", metavar="SHARE", help="Share of common text from which skills count as near, 0.5 to 1."
+    ),
 ]
 _STYLES: Final = {Kind.EXACT: "bold red", Kind.NEAR: "yellow", Kind.SAME_NAME: "cyan", Kind.TEMPLATE: FAINT}
 _TITLES: Final = {
@@ -38,14 +41,14 @@ _MOST_MEMBERS: Final = 12
 def similar(
     context: typer.Context,
     skill: Annotated[
-        str | None, typer.Argument(metavar="SKILL", help="Its id or name, or the path of any; all without one.")
+        str | None, typer.Argument(metavar="SKILL", help="Its id or name, or any path; default: all.")
     ] = None,
     *,
     threshold: Threshold = NEAR,
     root: Roots = None,
     env: Environment = None,
 ) -> Answer:
-    """Copies and variants of skills, and different skills of one name.
+    """Find copies and variants of skills, and namesakes.
 
     No model is asked: texts are compared by the phrases they share. With a skill, what is like that one; exit
     code 1 when nothing is.

@@ -58,4 +58,4 @@ def _sentence(done: Switching, *, in_skillyard: bool) -> str:
 def _still_read(done: Switching) -> str:
     if done.on or not done.readers:
         return ""
-    return f"\nThese agents read its folder by themselves and still see it: {', '.join(done.readers)}."
+    return f"\nThese agents read its folder directly and still see it: {', '.join(done.readers)}."

@@ -18,13 +18,13 @@ from skillyard.delivery.trash import BrokenItem, Trash, TrashItem
 
 def restore(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A skill's id (the one that went last), or its name in the trash.")
+        str, typer.Argument(metavar="NAME", help="A skill's id (the latest one), or its name in the trash.")
     ] = "",
 ) -> Answer:
     """Put a removed or replaced skill back.
 
-    Its links and its entry in the lock come back too. What is there now changes places with it and goes to the
-    trash. Without a name: what is in the trash, last in first.
+    Its links and its entry in the lock come back as well. The current skill changes places with it and goes to the
+    trash. Without a name, lists the trash, newest first.
     """
     trash = Trash(load_settings().home)
     if not name:

@@ -33,23 +33,23 @@ def triggers(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Prompts: JSON lines, a JSON list, or CSV.")],
     *,
     skill: Annotated[
-        str, typer.Option("--skill", metavar="NAME", help="The skill that is meant where the file names none.")
+        str, typer.Option("--skill", metavar="NAME", help="The skill to expect if the file names none.")
     ] = "",
     top: Annotated[
-        int, typer.Option("--top", metavar="NUMBER", min=1, max=MAX_HITS, help="Found means among so many hits.")
+        int, typer.Option("--top", metavar="NUMBER", min=1, max=MAX_HITS, help="How many hits count as found.")
     ] = TOP,
     budget: Annotated[
-        int, typer.Option("--budget", "-b", metavar="NUMBER", help="The characters of the catalog.")
+        int, typer.Option("--budget", "-b", metavar="NUMBER", help="The size of the catalog in characters.")
     ] = BUDGET,
     min_share: Annotated[
         float,
         typer.Option("--min-share", metavar="SHARE", min=0, max=1, help="Enough if this share of expectations holds."),
     ] = 1.0,
-    show_all: Annotated[bool, typer.Option("--all", help="Also the prompts for which all is well.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also prompts whose expectations hold.")] = False,
     root: Roots = None,
     env: Environment = None,
 ) -> Answer:
-    """Which skills your prompts bring up, and which not.
+    """Check which skills your prompts bring up.
 
     Each prompt is searched for and given a catalog, without any model. A skill that should be found must be among the
     first hits; one that should not must not come first. Exit code 1 when an expectation fails or a line cannot be used.

@@ -31,12 +31,12 @@ def validate(
     ] = Profile.STRICT,
     references: Annotated[
         bool | None,
-        typer.Option(help="Also tell references that lead nowhere; without -r that is so anyway."),
+        typer.Option(help="Also report broken references (the default without -r)."),
     ] = None,
 ) -> Answer:
     """Check skills against the specification.
 
-    Exit code 1 when any of them is invalid or none is found; of several paths, one that is not there is invalid too.
+    Exit code 1 when any of them is invalid or none is found; of several paths, a missing one counts as invalid.
     """
     if len(paths) == 1:
         require_there(paths[0])

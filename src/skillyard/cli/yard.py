@@ -8,17 +8,17 @@ from skillyard.client import Skillyard
 
 Server = Annotated[
     str | None,
-    typer.Option("--server", metavar="URL", help="A Skillyard server; without it, the yard of this machine."),
+    typer.Option("--server", metavar="URL", help="A Skillyard server; default: the yard of this machine."),
 ]
-Why = Annotated[str, typer.Option("--reason", "-m", metavar="TEXT", help="Why; kept in the history.")]
+Why = Annotated[str, typer.Option("--reason", "-m", metavar="TEXT", help="The reason; kept in the history.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The skill: namespace/name, or its name alone.")]
 Version = Annotated[
-    str | None, typer.Option("--version", metavar="X.Y.Z", help="A version or tag; without it, the latest.")
+    str | None, typer.Option("--version", metavar="X.Y.Z", help="A version or tag; default: the latest.")
 ]
 NewVersion = Annotated[
-    str | None, typer.Option("--version", metavar="X.Y.Z", help="Without it, the stated or the next one.")
+    str | None, typer.Option("--version", metavar="X.Y.Z", help="Default: metadata.version, else the next patch.")
 ]
-InNamespace = Annotated[str | None, typer.Option("--namespace", "-n", metavar="NAME", help="Whose; without it, yours.")]
+InNamespace = Annotated[str | None, typer.Option("--namespace", "-n", metavar="NAME", help="Whose; default: yours.")]
 OfNamespace = Annotated[
     str | None, typer.Option("--namespace", "-n", metavar="NAME", help="Only skills of this namespace.")
 ]

@@ -72,26 +72,24 @@ class Settings(BaseSettings):
         default=None, description="Where its files are kept: a folder or `s3://bucket/prefix`."
     )
     auth: Literal["local", "token"] = Field(
-        default="local", description="Who may use the server: the person at this machine, or who has a token."
+        default="local", description="Who may use the server: the person at this machine, or whoever has a token."
     )
     admin_token: SecretStr | None = Field(
         default=None, min_length=16, description="The token of the first administrator; set it in the environment."
     )
     rate_limit: int = Field(
-        default=1200, ge=0, description="Requests that a token may make in a minute; 0 sets no limit."
+        default=1200, ge=0, description="Requests that a token may make in a minute; 0 means no limit."
     )
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Addresses or networks of proxies whose word on who is calling is taken."
+        default=(), description="Addresses or networks of proxies that are trusted to say who is calling."
     )
-    keep_refused_days: int = Field(
-        default=30, ge=1, le=3650, description="Days for which files are kept that were sent and refused."
-    )
+    keep_refused_days: int = Field(default=30, ge=1, le=3650, description="Days for which refused files are kept.")
 
     oidc_issuer: str | None = Field(
-        default=None, min_length=1, description="The identity provider that people may sign in with, by its address."
+        default=None, min_length=1, description="The address of the identity provider that people may sign in with."
     )
     oidc_client_id: str | None = Field(
-        default=None, min_length=1, description="The id that the server has at the identity provider."
+        default=None, min_length=1, description="The server's client id at the identity provider."
     )
     oidc_client_secret: SecretStr | None = Field(
         default=None, description="The server's secret at the identity provider; set it in the environment."
@@ -100,15 +98,13 @@ class Settings(BaseSettings):
         default="default", min_length=1, description="The tenant of those who sign in with the identity provider."
     )
     oidc_admins: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(), description="Who of them administers the tenant: verified e-mail addresses or subjects."
+        default=(), description="Which of them administer the tenant: verified e-mail addresses or subjects."
     )
     oidc_domains: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(), description="The domains that their verified e-mail addresses must have."
     )
 
-    server: str | None = Field(
-        default=None, description="The yard that commands speak with; without it, this machine's."
-    )
+    server: str | None = Field(default=None, description="The yard that commands use; without it, this machine's.")
     token: SecretStr | None = Field(default=None, description="Your token at that yard; set it in the environment.")
 
     embeddings: str | None = Field(
@@ -124,26 +120,26 @@ class Settings(BaseSettings):
         default="all", description="The languages that the model at that address knows."
     )
     embeddings_weight: int = Field(
-        default=20, ge=0, le=100, description="What embeddings count beside words, in percent."
+        default=20, ge=0, le=100, description="How much embeddings count compared with words, in percent."
     )
 
     sandbox_backend: Literal["auto", "bwrap", "landlock", "docker", "mcp", "unsafe"] = Field(
         default="auto", description="How sandboxes are isolated; `unsafe` does not isolate, and must be named."
     )
     sandbox_uids: str = Field(
-        default="700000-765535", description="The users that the sandboxes of a server run as root run as."
+        default="700000-765535", description="The user ids for sandboxes when the server runs as root."
     )
     sandbox_ttl: int = Field(
-        default=0, ge=0, le=315_360_000, description="Seconds that a sandbox lives if nothing is said; 0 sets no end."
+        default=0, ge=0, le=315_360_000, description="Default lifetime of a sandbox in seconds; 0 means no limit."
     )
     sandbox_idle_ttl: int = Field(
-        default=1800, ge=0, le=315_360_000, description="Idle seconds after which what runs in a sandbox is ended."
+        default=1800, ge=0, le=315_360_000, description="Idle seconds after which a sandbox is stopped."
     )
     sandboxes_per_person: int = Field(
-        default=100, ge=0, description="Sandboxes that one person may have; 0 sets no limit."
+        default=100, ge=0, description="Sandboxes that one person may have; 0 means no limit."
     )
     sandbox_allow_private: bool | None = Field(
-        default=None, description="Whether lists of sandboxes may name this machine and its network."
+        default=None, description="Whether a sandbox's allow-list may name this machine and its private network."
     )
     docker_host: str | None = Field(
         default=None, min_length=1, description="The Docker host of sandboxes; without it, this machine's."
@@ -160,10 +156,10 @@ class Settings(BaseSettings):
         default=None, description="The browser of sandboxes; without it, the first Chromium that is found."
     )
     skill_injection: Annotated[SkillInjection, NoDecode] = Field(
-        default_factory=SkillInjection, description="Which learned skills sandboxes are given when they start."
+        default_factory=SkillInjection, description="Which learned skills sandboxes get when they start."
     )
     releases: Annotated[Releases, NoDecode] = Field(
-        default_factory=Releases, description="When learned skills are for all, and when they are taken back."
+        default_factory=Releases, description="When learned skills are released to all, and when they are rolled back."
     )
     job_workers: int = Field(
         default=4, ge=1, le=64, description="Jobs (mining, replays, learning) that a server works on at once."
@@ -179,13 +175,15 @@ class Settings(BaseSettings):
         default=None, description="Your key at the model's provider; set it in the environment."
     )
     learning: Annotated[Learning, NoDecode] = Field(
-        default_factory=Learning, description="What learning may do by itself, and what one lesson may cost."
+        default_factory=Learning, description="What learning may do without review, and what one lesson may cost."
     )
     use_skill_creator_workflow: bool = Field(
         default=False, description="Whether learned skills are made with the `skill-creator` skill in a sandbox."
     )
     mcp_server_url: str | None = Field(
-        default=None, min_length=1, description="The skill server that `skill-creator` is read from; else our own."
+        default=None,
+        min_length=1,
+        description="The skill server that `skill-creator` is read from; without it, our own.",
     )
     mcp_server_name: str = Field(default="claude-skills", min_length=1, description="The name of that skill server.")
 

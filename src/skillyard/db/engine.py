@@ -39,7 +39,7 @@ def database_url(text: str) -> URL:
     return url.set(drivername=_DRIVERS[kind])
 
 
-def make_engines(url: URL, *, busy_seconds: float = BUSY_SECONDS) -> tuple[AsyncEngine, AsyncEngine]:
+def make_engines(url: URL, *, busy_seconds: float) -> tuple[AsyncEngine, AsyncEngine]:
     """The engine for writing and the one for reading."""
     if url.get_backend_name() == SQLITE:
         make = partial(_sqlite_engine, url, busy_seconds=busy_seconds)

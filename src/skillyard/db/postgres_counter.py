@@ -27,6 +27,7 @@ class PostgresCounter:
         self._opening: asyncio.Task[None] | None = None
         self._waiting: list[_Asked] = []
         """Those who wait for a connection."""
+        self._is_closed = False
 
     async def read(self) -> int:
         asked: _Asked = asyncio.get_running_loop().create_future()
@@ -37,6 +38,7 @@ class PostgresCounter:
         return await asked
 
     async def close(self) -> None:
+        self._is_closed = True
         if self._opening is not None:
             await asyncio.wait([self._opening])
         if self._line is not None:
@@ -61,7 +63,8 @@ class PostgresCounter:
 
     def _lost(self, line: "_Line", waiting: Sequence[_Asked], reason: str) -> None:
         self._line = None
-        if waiting and line.has_answered:  # the server may have been restarted
+        waiting = [asked for asked in waiting if not asked.done()]
+        if waiting and line.has_answered and not self._is_closed:  # the server may have been restarted
             self._ask_later(waiting)
         else:
             _refuse(waiting, reason)

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,21 +9,14 @@ from typing import BinaryIO
 
 from skillyard.delivery.place import LockPlace
 from skillyard.errors import UnavailableError
+from skillyard.file_lock import lock
 
 
 @contextmanager
 def only_writer(place: LockPlace, home: Path) -> Generator[None]:
     """Wait until no other Skillyard process changes this place, then hold it."""
     with _opened(guard_file(place, home)) as stream:
-        if sys.platform == "win32":
-            import msvcrt  # noqa: PLC0415 -- exists there only
-
-            stream.seek(0)
-            msvcrt.locking(stream.fileno(), msvcrt.LK_LOCK, 1)
-        else:
-            import fcntl  # noqa: PLC0415 -- exists there only
-
-            fcntl.flock(stream, fcntl.LOCK_EX)
+        lock(stream.fileno())
         yield
 
 

@@ -37,6 +37,8 @@ class LoadStatus:
     """Why not, or what a person should know."""
     folder: str = ""
     digest: str = ""
+    version: str = ""
+    """Empty for a working copy."""
     step: Step | None = None
 
     def __bool__(self) -> bool:
@@ -136,7 +138,12 @@ class _Outcome:
         if item is None:
             return LoadStatus(loaded=False, reason=reason)
         return LoadStatus(
-            loaded=not reason, reason=reason or item.reason, folder=item.folder, digest=item.digest, step=item.step
+            loaded=not reason,
+            reason=reason or item.reason,
+            folder=item.folder,
+            digest=item.digest,
+            version=item.origin.version,
+            step=item.step,
         )
 
     def _trouble(self, full_name: str) -> str:

@@ -1,4 +1,6 @@
-"""People on whose behalf something is read, though it is not they who ask."""
+"""People on whose behalf something is read or done, though it is not they who ask."""
+
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
 from skillyard.errors import NotAllowedError
@@ -15,11 +17,27 @@ class Owners:
 
     async def principal(self, person_id: str) -> Principal:
         async with self._database.read() as session:
-            row = await session.get(PersonRow, person_id)
-            if row is None or row.disabled_at is not None:
-                raise NotAllowedError(
-                    f"There is no person {person_id!r} for whom skills could be read.",
-                    hint="Give the id of somebody who is there; your own: skillyard registry whoami",
-                    details={"owner": person_id},
-                )
-            return await principal_of(session, person_of(row), scope=Scope.READ)
+            principal = await _with_rights_of_now(session, person_id, Scope.READ)
+        if principal is None:
+            raise NotAllowedError(
+                f"There is no person {person_id!r} for whom skills could be read.",
+                hint="Give the id of somebody who is there; your own: skillyard registry whoami",
+                details={"owner": person_id},
+            )
+        return principal
+
+
+async def owner_of(session: AsyncSession, owner_id: str, *, scope: Scope = Scope.WRITE) -> Principal:
+    """The owner of something, as whoever acts in their name. Nothing more is done for someone who is shut out."""
+    principal = await _with_rights_of_now(session, owner_id, scope)
+    if principal is None:
+        raise NotAllowedError("Its owner is shut out, so nothing is done for them.", hint="Let them in again first.")
+    return principal
+
+
+async def _with_rights_of_now(session: AsyncSession, person_id: str, scope: Scope) -> Principal | None:
+    """None: they are gone, or shut out."""
+    row = await session.get(PersonRow, person_id)
+    if row is None or row.disabled_at is not None:
+        return None
+    return await principal_of(session, person_of(row), scope=scope)

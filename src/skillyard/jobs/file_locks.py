@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import os
-import sys
 from pathlib import Path
 
 from skillyard.cancellation import to_the_end
+from skillyard.file_lock import lock_now
 from skillyard.jobs.locks import Lost, taken_whole
 
 
@@ -43,7 +43,7 @@ class FileLocks:
         while True:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                _lock(descriptor)
+                lock_now(descriptor)
                 # Whoever held it before may have removed the file since it was opened: then this is no longer the lock.
                 if _is_at(descriptor, path):
                     return descriptor
@@ -69,18 +69,3 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _lock(descriptor: int) -> None:
-    """Lock a file without waiting; a BlockingIOError when it is locked."""
-    if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415 -- exists there only
-
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            raise BlockingIOError from error
-        return
-    import fcntl  # noqa: PLC0415 -- exists elsewhere only
-
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from typing import Final
 
-from skillyard.clock import Clock, utc_now
+from skillyard.clock import Clock, Pause, utc_now
 from skillyard.db.database import Database
 from skillyard.errors import SkillyardError
 from skillyard.jobs.locks import Locks, open_locks
@@ -20,7 +20,6 @@ LOOK_SECONDS: Final = 1.0
 WORKERS: Final = 4
 _LOOK_AT_ONE: Final = 0.25
 
-Pause: TypeAlias = Callable[[float], Awaitable[None]]
 
 _log = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, NotAllowedError, SkillyardError, UnavailableError
 from skillyard.history.entries import Actor, Change, Why
 from skillyard.history.service import History
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.commits import Commits
 from skillyard.learning.drafts import Author, Effect
@@ -21,7 +22,6 @@ from skillyard.learning.models import FeedbackRow, LessonRow, ProposalRow
 from skillyard.learning.proposal import Proposal, proposal_of
 from skillyard.learning.proposal_rows import cut_off_rows, proposal_row
 from skillyard.learning.states import LessonState, ProposalState
-from skillyard.releases.owners import owner_of
 
 DECIDED: Final = "proposal.decided"
 CUT_OFF_AFTER: Final = timedelta(seconds=60)

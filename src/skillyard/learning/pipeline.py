@@ -12,6 +12,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import BudgetError, NotFoundError, SkillyardError
 from skillyard.identity.agents import Agent, Agents
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.jobs.attempts import CUT_OFF, UNEXPECTED
 from skillyard.jobs.rows import JobRow, JobState
@@ -31,12 +32,11 @@ from skillyard.learning.states import LessonState, Stage
 from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.models import ModelSource
 from skillyard.llm.transcripts import AGAIN, Transcript
-from skillyard.releases.owners import owner_of
 
 WAITING: Final = "waiting"
 """The state of a job that no runner takes up: there is no model yet."""
 _NO_MODEL: Final = "No model is set; it is worked on when there is one, or when a connected agent takes it."
-_NOBODY: Final = "It holds nothing that an agent should learn."
+NOBODY: Final = "It holds nothing that an agent should learn."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +57,13 @@ class Deciders:
             spent=spent,
             earlier=earlier,
         )
+
+    def transcript(self, tried: Tried, *, again: bool) -> Transcript:
+        """A transcript that begins with what was said before."""
+        transcript = Transcript(secrets=self.models.secrets, entries=tried.entries, mask=kept)
+        if again:
+            transcript.add(AGAIN, "")
+        return transcript
 
 
 class LearningWork:
@@ -102,7 +109,7 @@ class LearningWork:
             if lesson_ids:
                 await set_stage(transaction, job.id)
             else:
-                await _set(transaction, job.id, Stage.NO_COMMIT, _NOBODY)
+                await _set(transaction, job.id, Stage.NO_COMMIT, NOBODY)
 
     async def give_up(self, transaction: Transaction, job_id: str, reason: str) -> None:
         """What could not be done is for a person to look at; it is never dropped. Where learning itself is at fault, it
@@ -123,7 +130,8 @@ class LearningWork:
         await self._note(feedback.id, Stage.MATCHING)
         agents = await self._meant(principal, feedback)
         before = await self._lessons.matching(principal, feedback.id)
-        budget, transcript = self._deciders.budget(earlier=before.spent), _going_on(before, again=bool(before.entries))
+        budget = self._deciders.budget(earlier=before.spent)
+        transcript = self._deciders.transcript(before, again=bool(before.entries))
         try:
             meanings = await match_feedback_to_agents(
                 self._deciders.models.chat, feedback, agents, budget=budget, transcript=transcript
@@ -161,7 +169,7 @@ class LearningWork:
         matched = await self._lessons.matching(principal, feedback.id)
         tried = await self._lessons.tried(lesson, matched)
         budget = self._deciders.budget(spent=matched.attempt, earlier=tried.spent - matched.attempt)
-        transcript = _going_on(tried, again=lesson.transcript is not None)
+        transcript = self._deciders.transcript(tried, again=lesson.transcript is not None)
         try:
             agent = await self._agents.get(principal, lesson.agent_id)
             result = await process_feedback_with_react(self._deciders.desk(pupil, budget, transcript), agent)
@@ -179,17 +187,9 @@ class LearningWork:
             await _set(transaction, feedback_id, stage, "")
 
 
-def _going_on(tried: Tried, *, again: bool) -> Transcript:
-    """A transcript that begins with what was said before."""
-    transcript = Transcript(entries=tried.entries, mask=kept)
-    if again:
-        transcript.add(AGAIN, "")
-    return transcript
-
-
-async def wake_waiting(database: Database, jobs: Jobs, *, clock: Clock = utc_now) -> int:
+async def wake_waiting(database: Database, jobs: Jobs) -> int:
     """Queue what waited for a model, less what an agent has taken; how much that was."""
-    free = or_(FeedbackRow.taken_until.is_(None), FeedbackRow.taken_until < clock())
+    free = or_(FeedbackRow.taken_until.is_(None), FeedbackRow.taken_until < utc_now())
     async with database.write(bookkeeping=True) as transaction:
         query = update(FeedbackRow).where(FeedbackRow.state == WAITING, free)
         values = {"state": JobState.QUEUED.value, "stage": Stage.QUEUED.value, "reason": ""}

@@ -147,6 +147,20 @@ class Desk:
         that was found is updated (UPDATE and its name); CREATE is for when there is none. `related_skill_ids` are the
         names of other skills that it should point to, separated by commas.
         """
+        return await self.commit_written_skill(
+            operation, skill_id, merge_mode, relationship_analysis, related_skill_ids
+        )
+
+    async def commit_written_skill(
+        self,
+        operation: str,
+        skill_id: str = "",
+        merge_mode: str = "EXTEND",
+        relationship_analysis: str = "",
+        related_skill_ids: str = "",
+        skill_artifact: dict[str, Any] | None = None,
+    ) -> str:
+        """The same for whoever writes the skill: the artifact is what it says."""
         wanted = Operation(operation)
         if wanted is Operation.NOOP:
             return await self._noop(Target.SKILL)
@@ -163,7 +177,9 @@ class Desk:
             relations=self.judgements.of(Target.SKILL),
         )
         return await self._once(
-            lambda: self.skills.commit_to_skill(self.pupil, wish, budget=self.budget, transcript=self.transcript)
+            lambda: self.skills.commit_to_skill(
+                self.pupil, wish, budget=self.budget, transcript=self.transcript, skill_artifact=skill_artifact
+            )
         )
 
     async def attach_skills_to_agent(self, skill_ids: str) -> str:

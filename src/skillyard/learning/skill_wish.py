@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from skillyard.learning.committing import Pupil
 from skillyard.learning.drafts import CommitResult, Related
 from skillyard.learning.states import MergeMode, Operation
 from skillyard.llm.budget import Budget
 from skillyard.llm.transcripts import Transcript
+
+ARTIFACT: Final = "skill_artifact"
+"""The argument of `commit_to_skill` that only those have who write skills themselves."""
+SHAPE: Final = "{name, description, overview, steps, usage, body_markdown?, additional_files?}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

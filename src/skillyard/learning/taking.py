@@ -25,10 +25,10 @@ from skillyard.learning.feedback import Feedback, feedback_of
 from skillyard.learning.intake import FEEDBACK, feedback_row
 from skillyard.learning.lessons import Lesson, Lessons, set_stage
 from skillyard.learning.models import FeedbackRow
-from skillyard.learning.pipeline import WAITING
+from skillyard.learning.pipeline import NOBODY, WAITING
 from skillyard.learning.react_tools import Desk, safely
+from skillyard.learning.skill_wish import ARTIFACT, SHAPE
 from skillyard.learning.states import Operation, Stage
-from skillyard.learning.written_skills import ARTIFACT, SHAPE, WrittenSkills
 
 MAX_WORKER: Final = 64
 MAX_SECONDS: Final = 3600
@@ -36,7 +36,6 @@ _DESKS: Final = 256
 """Lessons whose judgements are remembered between two calls; of others they are made again."""
 _TAKEABLE: Final = (JobState.QUEUED.value, WAITING)
 _WRITING: Final = frozenset({Operation.CREATE.value, Operation.UPDATE.value})
-_NOBODY: Final = "It holds nothing that an agent should learn."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +74,7 @@ class Taking:
         self._jobs = jobs
         self._desk = desk
         self._clock = clock
-        self._desks: OrderedDict[str, tuple[Desk, WrittenSkills]] = OrderedDict()
+        self._desks: OrderedDict[str, Desk] = OrderedDict()
 
     async def take_next(self, principal: Principal, worker: str, seconds: int = 900) -> Assignment | None:
         """Take the oldest piece of feedback that nobody works on; None where there is none."""
@@ -118,7 +117,7 @@ class Taking:
                     details={"field": "matches", "value": agent_id[:128]},
                 )
         if not matches:
-            await self._end(principal, feedback_id, worker, stage=Stage.NO_COMMIT, reason=_NOBODY)
+            await self._end(principal, feedback_id, worker, stage=Stage.NO_COMMIT, reason=NOBODY)
             return []
         await self._lessons.begin(principal, feedback_id, matches)
         return await self._lessons.of(principal, feedback_id)
@@ -139,17 +138,17 @@ class Taking:
         if resumed is not None:
             state = await conclude(self._lessons, lesson_id, resumed)
             return _told(state.value, "It was decided before, and is done now.")
-        desk, skills = self._at(pupil)
+        desk = self._at(pupil)
         found = {each.__name__: each for each in tools_of(desk)}
         if tool not in found:
             raise NotFoundError(f"There is no tool {tool[:64]!r}.", hint=f"Use one of {', '.join(found)}.")
         desk.transcript.add("assistant", "", calls=[{"name": tool, "arguments": dict(arguments)}])
-        given = dict(arguments)
-        skills.artifact = given.pop(ARTIFACT, None) if tool == Desk.commit_to_skill.__name__ else None
-        if tool == Desk.commit_to_skill.__name__ and given.get("operation") in _WRITING and skills.artifact is None:
+        is_skill = tool == Desk.commit_to_skill.__name__
+        if is_skill and arguments.get("operation") in _WRITING and arguments.get(ARTIFACT) is None:
             answer = _told("refused", f"{ARTIFACT} is missing: write the skill yourself, as {SHAPE}.")
         else:
-            answer = await safely(lambda: validate_call(found[tool])(**given))
+            work = validate_call(desk.commit_written_skill if is_skill else found[tool])
+            answer = await safely(lambda: work(**arguments))
         desk.transcript.add("tool", answer, name=tool)
         if desk.result is not None:
             more: Any = {"transcript": desk.transcript, "spent": desk.budget.spent}
@@ -168,7 +167,7 @@ class Taking:
             )
         for lesson in lessons:
             if lesson.is_open:
-                desk, _ = self._at(Pupil(principal=_at_most(principal, scope), feedback=feedback, lesson=lesson))
+                desk = self._at(Pupil(principal=_at_most(principal, scope), feedback=feedback, lesson=lesson))
                 result = await self._committing.resume(desk.pupil) or await desk.end()
                 more: Any = {"transcript": desk.transcript, "spent": desk.budget.spent}
                 await conclude(self._lessons, lesson.id, result, reason=reason or NO_COMMIT, **more)
@@ -184,18 +183,17 @@ class Taking:
         """Queue again what was taken and not finished in its time; how much that was."""
         return await self._queue_again(FeedbackRow.taken_until < self._clock())
 
-    def _at(self, pupil: Pupil) -> tuple[Desk, WrittenSkills]:
+    def _at(self, pupil: Pupil) -> Desk:
         """The tools of a lesson, with what was found out by them before."""
         lesson_id = pupil.lesson.id
         if lesson_id not in self._desks:
-            desk = self._desk(pupil)
-            desk.skills = skills = WrittenSkills(desk.skills)
-            self._desks[lesson_id] = desk, skills
+            self._desks[lesson_id] = self._desk(pupil)
         self._desks.move_to_end(lesson_id)
         if len(self._desks) > _DESKS:
             self._desks.popitem(last=False)
-        self._desks[lesson_id][0].pupil = pupil
-        return self._desks[lesson_id]
+        desk = self._desks[lesson_id]
+        desk.pupil = pupil
+        return desk
 
     async def _renew(self, principal: Principal, feedback_id: str, worker: str) -> tuple[Feedback, Scope]:
         """Have it for as long again; refused where somebody else has it by now."""

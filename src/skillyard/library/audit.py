@@ -22,7 +22,6 @@ from skillyard.skill.models import Severity
 SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
 MAX_SUGGESTED: Final = 10
-_ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 _OF_AGENTS: Final = frozenset({Scope.PROJECT, Scope.USER})
 _HIDING: Final = frozenset({Reason.FILE_NAME, Reason.TOO_DEEP, Reason.NAME_MISMATCH, Reason.DESCRIPTION_LENGTH})
 
@@ -65,7 +64,7 @@ def audit(
     seen = [see(agent, survey) for agent in present_agents(machine)]
     issues = sorted(
         _issues(survey, seen),
-        key=lambda issue: (_ORDER[issue.severity], issue.code, issue.skill, issue.path),
+        key=lambda issue: (issue.severity.rank, issue.code, issue.skill, issue.path),
     )
     return AuditReport(
         agents=tuple(item.view for item in seen),

@@ -63,7 +63,7 @@ def link_instead(skill: str, root: Path, original: str) -> str:
     return f"{remove(skill, root)} && {link(original, str(root / skill), free=True)}"
 
 
-def for_problem(location: str, finding: Finding, known_roots: Sequence[str] = ()) -> str:
+def for_problem(location: str, finding: Finding, known_roots: Sequence[str]) -> str:
     """The command for a folder that cannot be a skill."""
     if finding.code == "link-dangling":
         return shlex.join(["rm", location])

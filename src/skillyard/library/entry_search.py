@@ -59,7 +59,7 @@ class _Shelf:
 
     @classmethod
     def of(cls, entries: list[SkillEntry]) -> "_Shelf":
-        return cls(entries=entries, index=SkillIndex.of(map(_document, entries)))
+        return cls(entries=entries, index=SkillIndex.of(map(document_of, entries)))
 
     def changed(self, entries: list[SkillEntry]) -> "_Shelf":
         before = {entry.id: entry for entry in self.entries}
@@ -68,9 +68,10 @@ class _Shelf:
         changes = self.changes + len(gone) + len(new)
         if changes > max(_FEW, len(entries) // _SHARE):
             return _Shelf.of(entries)
-        index = self.index.changed(map(_document, new), gone) if gone or new else self.index
+        index = self.index.changed(map(document_of, new), gone) if gone or new else self.index
         return _Shelf(entries=entries, index=index, changes=changes)
 
 
-def _document(entry: SkillEntry) -> Document:
+def document_of(entry: SkillEntry) -> Document:
+    """An entry as search takes it."""
     return Document(key=entry.id, name=entry.name, description=entry.description)

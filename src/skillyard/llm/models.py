@@ -1,7 +1,6 @@
 """The model that the settings name, made when it is first needed."""
 
 import asyncio
-from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -25,6 +24,11 @@ class ModelSource:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._made: tuple[Settings, BaseChatModel] | None = None
+
+    def use(self, settings: Settings) -> None:
+        """Take the model from other settings from now on; what is under way ends with the one it began with."""
+        self._settings = settings
 
     @property
     def configured(self) -> bool:
@@ -35,26 +39,19 @@ class ModelSource:
         """As the settings have it."""
         return self._settings.model or ""
 
-    @cached_property
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not stand in anything that is kept of talking to it: some servers repeat the key they got."""
+        key = self._settings.model_api_key
+        return (key.get_secret_value(),) if key else ()
+
+    @property
     def chat(self) -> "BaseChatModel":
         """The model. One that cannot be made is an error of the settings."""
-        if not self._settings.model:
-            raise NoModelError
-        try:
-            from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- an extra, and slow to import
-        except ImportError as error:
-            raise UsageError(
-                "Models need a part of Skillyard that is not installed.",
-                hint="Install it: pip install 'skillyard[learning]'",
-            ) from error
-        try:
-            return cast("BaseChatModel", init_chat_model(self._settings.model, **self._options()))
-        except (ImportError, ValueError) as error:
-            raise UsageError(
-                f"The model {self._settings.model!r} cannot be used: {error}",
-                hint="Name it as provider:model, such as openai:gpt-5, and install what its provider needs.",
-                details={"field": "model", "value": self._settings.model},
-            ) from error
+        settings = self._settings
+        if self._made is None or self._made[0] is not settings:
+            self._made = (settings, _make(settings))
+        return self._made[1]
 
     async def load(self) -> None:
         """Have everything ready that talking to the model needs: importing it takes seconds, and others go on."""
@@ -65,14 +62,35 @@ class ModelSource:
         if self.chat:
             import_module("skillyard.llm.agents")  # with all that agents are made of
 
-    def _options(self) -> dict[str, Any]:
-        options: dict[str, Any] = {"timeout": _SECONDS, "max_retries": _RETRIES}
-        key = self._settings.model_api_key
-        if self._settings.model_base_url:
-            options["base_url"] = self._settings.model_base_url
-            options["api_key"] = key.get_secret_value() if key else _NEEDS_KEY
-            if ":" not in self.name:
-                options["model_provider"] = "openai"
-        elif key:
-            options["api_key"] = key.get_secret_value()
-        return options
+
+def _make(settings: Settings) -> "BaseChatModel":
+    if not settings.model:
+        raise NoModelError
+    try:
+        from langchain.chat_models import init_chat_model  # noqa: PLC0415 -- an extra, and slow to import
+    except ImportError as error:
+        raise UsageError(
+            "Models need a part of Skillyard that is not installed.",
+            hint="Install it: pip install 'skillyard[learning]'",
+        ) from error
+    try:
+        return cast("BaseChatModel", init_chat_model(settings.model, **_options(settings.model, settings)))
+    except (ImportError, ValueError) as error:
+        raise UsageError(
+            f"The model {settings.model!r} cannot be used: {error}",
+            hint="Name it as provider:model, such as openai:gpt-5, and install what its provider needs.",
+            details={"field": "model", "value": settings.model},
+        ) from error
+
+
+def _options(name: str, settings: Settings) -> dict[str, Any]:
+    options: dict[str, Any] = {"timeout": _SECONDS, "max_retries": _RETRIES}
+    key = settings.model_api_key
+    if settings.model_base_url:
+        options["base_url"] = settings.model_base_url
+        options["api_key"] = key.get_secret_value() if key else _NEEDS_KEY
+        if ":" not in name:
+            options["model_provider"] = "openai"
+    elif key:
+        options["api_key"] = key.get_secret_value()
+    return options

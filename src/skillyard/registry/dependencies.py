@@ -57,7 +57,7 @@ async def resolve_visible(
     roots: Sequence[Requirement],
     locked: Mapping[str, Number | None],
     *,
-    alone: bool = False,
+    alone: bool,
 ) -> Resolved:
     """The versions that satisfy all of the roots and what those require, taken from what the principal may see.
 

@@ -27,9 +27,10 @@ async def page_of_skills(
     audiences: Collection[str],
     *,
     after: tuple[str, str] | None,
-    tags: Sequence[str] = (),
-    words: Sequence[str] = (),
-    namespaces: Collection[str] | None = None,
+    tags: Sequence[str],
+    words: Sequence[str],
+    namespaces: Collection[str] | None,
+    visibility: str | None,
     limit: int,
     max_bytes: int,
 ) -> tuple[list[Skill], bool]:
@@ -46,8 +47,10 @@ async def page_of_skills(
         after=after is not None,
         tags=len(tags),
         words=len(words),
+        visibility=visibility is not None,
     )
     values: dict[str, Any] = {"audiences": sorted(audiences), "places": places, "most": limit + 1}
+    values["visibility"] = visibility
     values |= {f"place{number}": place for number, place in enumerate(places)}
     values |= {f"tag{number}": tag for number, tag in enumerate(tags)}
     values |= {f"word{number}": _escaped(word) for number, word in enumerate(words)}
@@ -80,6 +83,7 @@ class _Shape(NamedTuple):
     after: bool
     tags: int
     words: int
+    visibility: bool
 
 
 @lru_cache(maxsize=128)
@@ -122,6 +126,8 @@ def _walk(shape: _Shape, place: ColumnElement[bool]) -> Select[str, str]:
         named = SkillRow.name_key.contains(bindparam(f"key{number}"), escape=_ESCAPE)
         described = SkillRow.description.icontains(bindparam(f"word{number}"), escape=_ESCAPE)
         query = query.where(or_(named, described))
+    if shape.visibility:
+        query = query.where(SkillRow.visibility == bindparam("visibility"))
     return query.order_by(SkillRow.name_key, SkillRow.id).limit(bindparam("most"))
 
 

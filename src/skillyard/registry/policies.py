@@ -9,9 +9,7 @@ from skillyard.registry.drafts import Draft
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.document import parse
 from skillyard.skill.models import Finding, Profile, Severity, has_errors
-from skillyard.skill.scan import RULES
-
-_SCANNED = frozenset(rule.code for rule in RULES)
+from skillyard.skill.scan import SCAN_CODES
 
 
 def require_policy(namespace: Namespace, draft: Draft) -> None:
@@ -74,4 +72,4 @@ def _broken_scan(policy: Policy, draft: Draft) -> list[Finding]:
     if policy.scan is ScanRule.INFORM:
         return []
     refused = {Severity.ERROR} if policy.scan is ScanRule.REFUSE_ERRORS else {Severity.ERROR, Severity.WARNING}
-    return [finding for finding in draft.findings if finding.code in _SCANNED and finding.severity in refused]
+    return [finding for finding in draft.findings if finding.code in SCAN_CODES and finding.severity in refused]

@@ -15,7 +15,7 @@ from skillyard.identity.store import namespace_named
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.pages import page_of_skills
 from skillyard.registry.rights import no_skill, visible_skill
-from skillyard.registry.skills import Skill, SkillFile
+from skillyard.registry.skills import Skill, SkillFile, Visibility
 from skillyard.registry.store import file_with_id, skill_in, skills_called
 from skillyard.registry.summaries import Counts, Filters, visible_counts, visible_filters
 from skillyard.skill.bundle import Bundle
@@ -76,6 +76,7 @@ class Shelf:
         tags: Sequence[str] = (),
         q: str = "",
         namespace: str | None = None,
+        visibility: Visibility | None = None,
         cursor: str | None = None,
         limit: int = 50,
     ) -> SkillPage:
@@ -99,6 +100,7 @@ class Shelf:
                 tags=tags,
                 words=q.split()[:_MAX_WORDS],
                 namespaces=namespaces,
+                visibility=visibility,
                 limit=max(1, min(limit, MAX_PAGE)),
                 max_bytes=MAX_PAGE_BYTES,
             )

@@ -8,6 +8,7 @@ from typing import Any
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import InputError, NotFoundError, QuotaError, UnavailableError
+from skillyard.identity.owners import owner_of
 from skillyard.jobs.rows import JobRow
 from skillyard.jobs.work import Job
 from skillyard.releases.decisions.evaluation import judge
@@ -15,7 +16,6 @@ from skillyard.releases.evaluations import Evaluations
 from skillyard.releases.ids import run_id
 from skillyard.releases.models import CandidateRow, EvaluationRow, SkillRunRow
 from skillyard.releases.outcomes import Verdict
-from skillyard.releases.owners import owner_of
 from skillyard.releases.payload_checks import parse_checks
 from skillyard.releases.payload_store import PayloadStore, unsupported
 from skillyard.releases.payloads import Payload

@@ -36,11 +36,10 @@ async def tally_of(
     release_ids: Sequence[str],
     *,
     since: datetime | None = None,
-    before: datetime | None = None,
     replays_only: bool = False,
 ) -> Tally:
     """How the runs of releases ended."""
-    query = select(_PASSED, func.count()).where(*_of(release_ids, since, before))
+    query = select(_PASSED, func.count()).where(*_of(release_ids, since, None))
     if replays_only:
         query = query.where(SkillRunRow.origin == RunOrigin.REPLAY.value)
     passes, runs = (await session.execute(query)).one()

@@ -12,6 +12,7 @@ from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import SkillyardError, UnavailableError
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal
 from skillyard.jobs.rows import JobRow
 from skillyard.jobs.work import Job
@@ -20,7 +21,6 @@ from skillyard.releases.mined_candidates import MinedCandidates
 from skillyard.releases.mining.sequences import MinedSequence, mine
 from skillyard.releases.mining_material import Room, asked_for, done_before, sessions_of
 from skillyard.releases.models import MiningRow
-from skillyard.releases.owners import owner_of
 from skillyard.sandbox.executions import PENDING
 from skillyard.sandbox.models import ExecutionNoteRow
 

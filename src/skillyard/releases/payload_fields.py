@@ -42,7 +42,7 @@ class Fields:
         if len(value) < least:
             refuse(self.at(name), value, "is empty", "Write something, or leave the whole out.")
         within(self.at(name), len(value), most, "characters")
-        if "\0" in value or not _is_whole(value):
+        if "\0" in value or not is_whole(value):
             refuse(self.at(name), value, "holds a zero byte or half of a character", "Delete that.")
         return value
 
@@ -83,7 +83,8 @@ def refuse(where: str, value: object, problem: str, fix: str) -> NoReturn:
     raise InputError(f"{where}: {shown} {problem}.", hint=fix, details={"field": where, "value": shown})
 
 
-def _is_whole(text: str) -> bool:
+def is_whole(text: str) -> bool:
+    """Whether it can be written down: no half of a character stands alone."""
     try:
         text.encode()
     except UnicodeEncodeError:

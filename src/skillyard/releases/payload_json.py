@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from skillyard.errors import InputError
+from skillyard.releases.filling.browser import fill_browser
+from skillyard.releases.filling.python import fill_python
+from skillyard.releases.filling.shell import environment_name, fill_shell
 from skillyard.releases.payload_checks import OF_OUTPUT, OF_PAGES, checks_document, parse_checks
 from skillyard.releases.payload_fields import Fields, listed, refuse, within
 from skillyard.releases.payload_steps import parse_step_document, step_document
 from skillyard.releases.payloads import Check, Payload, PayloadKind, Step, StepType, Variable, VariableType
 from skillyard.releases.placeholders import Scalar, is_variable_name, placeholders, text_of
-from skillyard.releases.templates import environment_name, fill_browser, fill_python, fill_shell
 from skillyard.releases.variable_values import checked_value
 from skillyard.sandbox.browser_steps import parse_step
 from skillyard.sandbox.network import parse_network

@@ -1,11 +1,8 @@
 """Payloads as values: the steps of a learned skill, the variables in them, and what must hold afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, TypeAlias
-
-Json: TypeAlias = bool | int | float | str | Sequence[Any] | Mapping[str, Any] | None
 
 
 class PayloadKind(StrEnum):

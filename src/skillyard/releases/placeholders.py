@@ -7,7 +7,6 @@ from typing import Final, TypeAlias
 Scalar: TypeAlias = str | int | float | bool
 """A value of a variable."""
 
-MAX_NAME: Final = 64
 _NAME: Final = r"[^\W\d]\w{0,63}"
 _PLACEHOLDER: Final = re.compile(r"\{\{[ \t]*(" + _NAME + r")[ \t]*\}\}")
 _ESCAPED: Final = re.compile(r"\{\{!(!*[ \t]*" + _NAME + r"[ \t]*)\}\}")

@@ -8,11 +8,11 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Change, Entry, Why
 from skillyard.history.service import Step, moved_on
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.drafts import Draft
 from skillyard.releases.candidate_spec import clean_text
 from skillyard.releases.models import CandidateRow, ReleaseRow
-from skillyard.releases.owners import owner_of
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.promotion import Promotion, require_promotable
 from skillyard.releases.publishing import ReleasePublishing

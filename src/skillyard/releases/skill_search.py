@@ -8,7 +8,7 @@ from skillyard.db.database import Database
 from skillyard.identity.principals import Principal
 from skillyard.releases.models import CandidateRow
 from skillyard.releases.store import candidates_of, rendered_releases
-from skillyard.releases.values import Candidate, Release, value_of
+from skillyard.releases.values import Candidate, Release, Status, value_of
 from skillyard.search import Document, SkillIndex
 
 _NEWEST: Final = 1_000
@@ -30,9 +30,17 @@ class SkillSearch:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search(self, caller: Principal, query: str, *, limit: int = 10) -> list[FoundSkill]:
+    async def search(
+        self,
+        caller: Principal,
+        query: str,
+        *,
+        status: Status | None = None,
+        skill_key: str | None = None,
+        limit: int = 10,
+    ) -> list[FoundSkill]:
         """What fits best, first; nothing, where nothing fits."""
-        newest = candidates_of(caller, status=None, skill_key=None).order_by(CandidateRow.created_at.desc())
+        newest = candidates_of(caller, status=status, skill_key=skill_key).order_by(CandidateRow.created_at.desc())
         async with self._database.read() as session:
             rows = await session.scalars(newest.limit(_NEWEST))
             candidates = {row.id: value_of(Candidate, row) for row in rows}

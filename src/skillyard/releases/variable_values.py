@@ -8,6 +8,7 @@ from typing import Any, Final, NoReturn
 from urllib.parse import urlsplit
 
 from skillyard.errors import InputError, LimitError
+from skillyard.releases.payload_fields import is_whole
 from skillyard.releases.payloads import Variable, VariableType
 from skillyard.releases.placeholders import Scalar
 
@@ -65,7 +66,7 @@ def checked_value(variable: Variable, value: object, *, field: str | None = None
     found = _typed(variable.type, value)
     if found is None:
         _refuse(variable, value, where)
-    if isinstance(found, str) and ("\0" in found or not _is_whole(found)):
+    if isinstance(found, str) and ("\0" in found or not is_whole(found)):
         _refuse(variable, value, where)
     return found
 
@@ -129,14 +130,6 @@ def _is_url(text: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and not re.search(r"\s", text)
-
-
-def _is_whole(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _refuse(variable: Variable, value: object, where: str) -> NoReturn:

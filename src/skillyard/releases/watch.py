@@ -8,12 +8,12 @@ from typing import Final, Protocol
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.errors import ConflictError, NotAllowedError, SkillyardError
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.releases.decisions.sequential import Action
 from skillyard.releases.health import Health, ReleaseHealth
 from skillyard.releases.health_store import to_be_watched
 from skillyard.releases.models import ReleaseRow
-from skillyard.releases.owners import owner_of
 from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.promotion import Promotion
 from skillyard.releases.values import Release, ReleaseMode, Stage

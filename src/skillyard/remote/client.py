@@ -211,6 +211,10 @@ class YardClient:
         """The skills that nobody uses, and those that fail often."""
         return self.connection.get("/usage/report", days=days)
 
+    def usage(self, *, days: int = 30) -> list[dict[str, Any]]:
+        """The sums of each skill in sight that was used."""
+        return self.connection.get("/usage", days=days)
+
     def usage_of(self, name: str, *, days: int = 30) -> list[dict[str, Any]]:
         """The daily counts of one skill."""
         return self.connection.get(self._of(name, "usage"), days=days)

@@ -52,9 +52,7 @@ def looks(
         sleep(pause)
 
 
-def at_rest(
-    learning: "LearningClient", feedback_id: str, *, sleep: Callable[[float], None] = time.sleep
-) -> Mapping[str, Any]:
+def at_rest(learning: "LearningClient", feedback_id: str) -> Mapping[str, Any]:
     """One piece of feedback with its lessons, once it is worked on no more."""
-    (one,) = (one for look in looks(learning, [feedback_id], sleep=sleep) for one in look.rested)
+    (one,) = (one for look in looks(learning, [feedback_id]) for one in look.rested)
     return one

@@ -79,6 +79,11 @@ class SandboxClient:
         """A new cargo with its files."""
         return self._send("POST", _of(sandbox_id, "snapshot"), seconds=_TRANSFER)
 
+    def load_skills(self, sandbox_id: str, skills: Sequence[str]) -> list[dict[str, Any]]:
+        """Put skills of the registry into it; for each whether it is there, its `path`, or the `reason`."""
+        asked = {"skills": list(skills)}
+        return self._send("POST", _of(sandbox_id, "skills"), seconds=_TRANSFER, json=asked)["items"]
+
     def stats(self, sandbox_id: str) -> dict[str, Any]:
         """What it uses now."""
         return self._send("GET", _of(sandbox_id, "stats"))

@@ -18,6 +18,8 @@ _QUOTES: Final = "\"'"
 _VERB_AND_TEXT: Final = 2
 
 DIRECTIONS: Final = ("up", "down", "left", "right")
+TYPING: Final = frozenset({"fill", "type"})
+"""Verbs and actions that put a text into a field."""
 LOAD_STATES: Final = ("load", "domcontentloaded", "networkidle")
 FINDERS: Final = ("role", "text", "label", "placeholder", "alt", "title", "testid", "first", "last", "nth")
 FIND_ACTIONS: Final = ("click", "dblclick", "fill", "type", "hover", "focus", "check", "uncheck", "select", "text")

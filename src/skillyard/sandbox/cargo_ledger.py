@@ -1,6 +1,5 @@
 """The ledger of cargos: which workspaces there are, whose they are, and which are to be removed."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from typing import Final
 from sqlalchemy import delete, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from skillyard.cancellation import to_the_end
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
@@ -126,13 +126,10 @@ class CargoLedger:
         try:
             backend = await self._running.backend(original.backend)
             await backend.copy_cargo(source, row.id)
+            await self._show(row.id)
         except BaseException:
-            await asyncio.shield(self._give_up(row.id))
+            await to_the_end(self._give_up(row.id))
             raise
-        async with self._database.write(bookkeeping=True) as transaction:
-            whole = update(CargoRow).where(CargoRow.id == row.id).values(deleted_at=None, maker=None)
-            if await transaction.session.scalar(whole.returning(CargoRow.id), execution_options=UNSEEN) is None:
-                raise SandboxNotReadyError(f"The copy {row.id} was taken away while it was made.", hint="Try again.")
         return cargo_of(row)
 
     async def remove_files(self, cargo_id: str) -> bool:
@@ -167,6 +164,12 @@ class CargoLedger:
                 marked = update(CargoRow).where(CargoRow.id.in_(found)).values(deleted_at=self._clock())
                 await transaction.session.execute(marked, execution_options=UNSEEN)
         return [*ids, *found]
+
+    async def _show(self, cargo_id: str) -> None:
+        async with self._database.write(bookkeeping=True) as transaction:
+            whole = update(CargoRow).where(CargoRow.id == cargo_id).values(deleted_at=None, maker=None)
+            if await transaction.session.scalar(whole.returning(CargoRow.id), execution_options=UNSEEN) is None:
+                raise SandboxNotReadyError(f"The copy {cargo_id} was taken away while it was made.", hint="Try again.")
 
     async def _give_up(self, cargo_id: str) -> None:
         async with self._database.write(bookkeeping=True) as transaction:

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import sys
 from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,9 +15,11 @@ from typing import Final
 
 from sqlalchemy import delete, select, update
 
+from skillyard.cancellation import to_the_end
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
+from skillyard.file_lock import lock_now
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, SandboxHostRow, SandboxRow
 
@@ -44,10 +45,14 @@ class Host:
 
     async def begin(self) -> None:
         """Become known, once, and go on saying that this process lives."""
+        await to_the_end(self._begin())  # half of it, left by a caller who goes away, could not be gone on with
+
+    async def _begin(self) -> None:
         async with self._beginning:
-            if self._lock is not None:
+            if self._beating is not None:
                 return
-            self._lock = await asyncio.to_thread(self._take_lock)
+            if self._lock is None:
+                self._lock = await asyncio.to_thread(self._take_lock)
             await self._say_alive(new=True)
             self._beating = asyncio.create_task(self._beat())
 
@@ -59,6 +64,7 @@ class Host:
             if self._beating is not None:
                 self._beating.cancel()
                 await asyncio.gather(self._beating, return_exceptions=True)
+                self._beating = None
             async with self._database.write(bookkeeping=True) as transaction:
                 await transaction.session.execute(delete(SandboxHostRow).where(SandboxHostRow.id == self.id))
             await asyncio.to_thread(self._unlink, [self.id])
@@ -136,7 +142,7 @@ class Host:
         except OSError:
             return None
         try:
-            _lock(descriptor)
+            lock_now(descriptor)
         except OSError:
             return True
         else:
@@ -147,7 +153,7 @@ class Host:
     def _take_lock(self) -> int:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._file(self.id), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        _lock(descriptor)
+        lock_now(descriptor)
         return descriptor
 
     def _unlink(self, ids: Collection[str]) -> None:
@@ -161,12 +167,3 @@ class Host:
 
 async def _nothing() -> None:
     """Nobody asked to be told."""
-
-
-def _lock(descriptor: int) -> None:
-    """Lock a file without waiting; an OSError when it is locked."""
-    if sys.platform == "win32":
-        raise OSError("sandboxes are held on other systems")
-    import fcntl  # noqa: PLC0415 -- exists there only
-
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

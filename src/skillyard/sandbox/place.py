@@ -9,6 +9,8 @@ from skillyard.sandbox.network import NONE, NetworkPolicy
 
 WORKSPACE: Final = "/workspace"
 """Where every sandbox has its files; paths that people give are relative to it."""
+LABEL_LENGTH: Final = 256
+"""Characters of the name and of the value of a label."""
 
 MIB: Final = 1024 * 1024
 

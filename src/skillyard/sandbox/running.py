@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeAlias
 
 from sqlalchemy import select
 
+from skillyard.cancellation import to_the_end
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.errors import SandboxFaultError, SandboxNotReadyError, SkillyardError
@@ -169,7 +170,7 @@ class Running:
                 return await self._started(row)
             except BaseException as error:
                 # Also when the caller went away: nobody else would let go of it.
-                await asyncio.shield(self._release(row, error if isinstance(error, Exception) else None))
+                await to_the_end(self._release(row, error if isinstance(error, Exception) else None))
                 raise
 
     async def _claimed(self, sandbox_id: str) -> SandboxRow:
@@ -203,7 +204,7 @@ class Running:
             noted = await self._note_start(row)
             await self._run_hooks(noted, held)
         except BaseException:
-            await asyncio.shield(_closed(session))
+            await to_the_end(_closed(session))
             raise
         self._held[row.id] = held
         return held

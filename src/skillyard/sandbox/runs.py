@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import (
     InputError,
     NotFoundError,
@@ -161,7 +162,7 @@ class Recorder:
             ACTING.set(None)  # it happened, whatever rights are left
             return await self._log.add(sandbox, held.session_id, run, touch=held.takes_note(self._running.now))
 
-        return await asyncio.shield(asyncio.create_task(keep()))
+        return await to_the_end(keep())
 
 
 class Runs:

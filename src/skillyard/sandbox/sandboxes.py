@@ -10,13 +10,12 @@ from skillyard.errors import CapabilityError, InputError, NotFoundError, Sandbox
 from skillyard.sandbox.capabilities import Ability, Barrier
 from skillyard.sandbox.models import SandboxRow
 from skillyard.sandbox.network import NONE, NetworkPolicy
-from skillyard.sandbox.place import Limits
+from skillyard.sandbox.place import LABEL_LENGTH, Limits
 from skillyard.sandbox.profiles import DEFAULT_PROFILE, PROFILES
 
 MAX_SECONDS: Final = 10 * 365 * 24 * 3600
 """Of a TTL."""
 _MAX_LABELS: Final = 64
-_LABEL_LENGTH: Final = 256
 
 
 class State(StrEnum):
@@ -68,9 +67,9 @@ class SandboxSpec:
                     details={"field": name, "value": seconds, "limit": MAX_SECONDS},
                 )
         lengths = [len(text) for label in self.labels.items() for text in label]
-        if len(self.labels) > _MAX_LABELS or max(lengths, default=0) > _LABEL_LENGTH:
+        if len(self.labels) > _MAX_LABELS or max(lengths, default=0) > LABEL_LENGTH:
             raise InputError(
-                f"There can be {_MAX_LABELS} labels, of {_LABEL_LENGTH} characters each.",
+                f"There can be {_MAX_LABELS} labels, of {LABEL_LENGTH} characters each.",
                 hint="Use fewer or shorter ones.",
                 details={"field": "labels", "limit": _MAX_LABELS},
             )

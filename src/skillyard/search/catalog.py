@@ -160,6 +160,11 @@ class CatalogWriter:
         return _lines_length([*layout.start, *layout.end, *skills])
 
 
+def count_note(shown: int, total: int, others: str = OTHERS) -> str:
+    """What stands in a catalog that has no room for all."""
+    return f"{shown} of {total} shown; {others}"
+
+
 def check_budget(budget: int) -> int:
     if not MIN_BUDGET <= budget <= MAX_BUDGET:
         raise InputError(
@@ -252,7 +257,7 @@ class _Fitting:
         return shortened(entry.description, BRIEF)
 
     def _note(self, shown: int) -> str:
-        return self._layout.note.format(f"{shown} of {len(self._entries)} shown; {self._others}")
+        return self._layout.note.format(count_note(shown, len(self._entries), self._others))
 
     def _text(self) -> str:
         names = [self._layout.name(entry.name) for entry in self._entries[self._described : self._shown]]

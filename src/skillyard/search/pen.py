@@ -1,8 +1,9 @@
 """Who may write an index: one process at a time, told by a lock that ends with it, however it ends."""
 
-import sys
 from pathlib import Path
 from typing import BinaryIO
+
+from skillyard.file_lock import lock_now
 
 
 class Pen:
@@ -18,7 +19,7 @@ class Pen:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             stream = self._path.open("ab")
             try:
-                _lock(stream)
+                lock_now(stream.fileno())
             except OSError:
                 stream.close()
                 return False
@@ -29,16 +30,3 @@ class Pen:
         if self._held is not None:
             self._held.close()
             self._held = None
-
-
-def _lock(stream: BinaryIO) -> None:
-    """Lock a file; an OSError when it is locked."""
-    if sys.platform == "win32":
-        import msvcrt  # noqa: PLC0415 -- exists there only
-
-        stream.seek(0)
-        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl  # noqa: PLC0415 -- exists there only
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -29,6 +29,7 @@ OPEN_PATHS: Final = (
     "/marketplace.git/",
     "/marketplace/",
     "/static/",
+    "/settings/appearance",  # offered at the door, too
     SIGN_IN,
     SIGN_OUT,
 )

@@ -18,6 +18,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
+PROBES: Final = frozenset({"/health", "/healthz", "/readyz"})
+"""What watches the server gets an answer without credentials, also when everyone else asks too often."""
 REQUEST_ID: Final = "request_id"
 """The note in a request's state of the id that it goes by."""
 SAFE_HEADERS: Final = {

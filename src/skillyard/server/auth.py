@@ -13,7 +13,7 @@ from skillyard.errors import NotAllowedError, SkillyardError, UnauthenticatedErr
 from skillyard.identity.access import Access, Admission
 from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import ACTING, Acting
-from skillyard.server.asgi import App, Receive, Scope, Send, header, refuse, state_of
+from skillyard.server.asgi import PROBES, App, Receive, Scope, Send, header, refuse, state_of
 from skillyard.server.cache import FRESH_UNTIL
 from skillyard.server.routes import PERSON
 from skillyard.server.sign_in.cookies import session_secret
@@ -26,8 +26,6 @@ ADMIT: Final = "admit"
 
 Admit: TypeAlias = Callable[[], Awaitable[Admission]]
 
-_UNTOUCHED: Final = frozenset({"/health", "/healthz", "/readyz"})
-"""For whatever watches the server: no credentials are looked at."""
 _BEARER: Final = re.compile(rb"bearer +([A-Za-z0-9._~+/-]{1,512}=*) *", re.IGNORECASE)
 _RENEWED: Final = timedelta(minutes=1)
 """How long answers are kept for a token, at most: so that when it was last used stays about right."""
@@ -69,7 +67,7 @@ class Doorkeeper:
         state = state_of(scope)
         if PRINCIPAL in state:
             return
-        if scope["path"] in _UNTOUCHED:
+        if scope["path"] in PROBES:
             state[PRINCIPAL] = None
             state[FRESH_UNTIL] = math.inf
             return

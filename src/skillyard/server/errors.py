@@ -79,7 +79,7 @@ def _answer(
     if wants_page(request.scope):
         from skillyard.server.web.errors import error_page  # noqa: PLC0415 -- programs need no templates
 
-        return error_page(error, status=status or error.http_status)
+        return error_page(request, error, status=status or error.http_status)
     if speaks_yard(request.url.path):
         status = status or yard_status(error)
         body = encoded(yard_body(error, getattr(request.state, REQUEST_ID, "")))

@@ -21,7 +21,7 @@ current_request: ContextVar[str | None] = ContextVar("current_request", default=
 _UVICORN: Final = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
-def configure_logging(stream: TextIO | None = None, *, level: int = logging.INFO) -> None:
+def configure_logging(stream: TextIO | None = None) -> None:
     """Write our events, and those of the libraries below us, to the stream (stderr unless given)."""
     import structlog  # noqa: PLC0415 -- slow to import, and commands that ask their own process log nothing
 
@@ -33,7 +33,7 @@ def configure_logging(stream: TextIO | None = None, *, level: int = logging.INFO
     out = stream or sys.stderr
     structlog.configure(
         processors=[*shared, structlog.processors.format_exc_info, render],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=True,
     )
@@ -53,7 +53,7 @@ def configure_logging(stream: TextIO | None = None, *, level: int = logging.INFO
         logging.getLogger(name).propagate = True
     root = logging.getLogger()
     root.handlers = [handler]
-    root.setLevel(max(level, logging.WARNING))
+    root.setLevel(logging.WARNING)
 
 
 def access_log(stream: TextIO | None = None) -> AccessLog:

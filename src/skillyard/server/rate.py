@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from skillyard.errors import TooManyRequestsError
-from skillyard.server.asgi import App, Header, Message, Receive, Scope, Send, header, refuse, state_of
+from skillyard.server.asgi import PROBES, App, Header, Message, Receive, Scope, Send, header, refuse, state_of
 from skillyard.server.routes import PERSON
 
 MAX_CALLERS: Final = 10_000
-_FREE: Final = frozenset({"/health", "/healthz", "/readyz"})
-"""What watches the server must get an answer when everyone else gets too many; they ask for no credentials."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,7 @@ class RateLimit:
         self._accepted: OrderedDict[bytes, None] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] in _FREE:
+        if scope["type"] == "lifespan" or scope["path"] in PROBES:
             await self.app(scope, receive, send)
             return
         authorization = header(scope, b"authorization")

@@ -69,6 +69,7 @@ GROUPS: Final = (
     _group("yard.streams", f"{_SANDBOX}/(python|shell)"),
     _group("yard.filesystem", f"{_SANDBOX}/filesystem"),
     _group("yard.executions", f"{_SANDBOX}/history"),
+    _group("yard.sandbox_skills", f"{_SANDBOX}/skills"),
     _group("yard.cargos", "/v1/cargos"),
     _group("yard.skills_payloads", "/v1/skills/payloads"),
     _group("yard.skills_candidates", "/v1/skills/candidates"),
@@ -127,11 +128,10 @@ class LazyApi(FastAPI):
     FastAPI would make all of a router's routes once more to include it with anything else.
     """
 
-    def __init__(self, groups: Sequence[RouteGroup] = GROUPS) -> None:
+    def __init__(self) -> None:
         # No pages that would load scripts from another host.
         super().__init__(title="Skillyard", version=skillyard.__version__, docs_url=None, redoc_url=None)
-        self._groups = groups
-        self._missing = list(groups)
+        self._missing = list(GROUPS)
         self._counts: dict[RouteGroup, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -150,7 +150,7 @@ class LazyApi(FastAPI):
     def _include(self, wanted: Sequence[RouteGroup]) -> None:
         for group in tuple(wanted):
             routes = group.router().routes
-            earlier = self._groups[: self._groups.index(group)]
+            earlier = GROUPS[: GROUPS.index(group)]
             place = sum(self._counts.get(other, 0) for other in earlier)
             self.router.routes[place:place] = routes
             self._counts[group] = len(routes)

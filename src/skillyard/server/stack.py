@@ -46,13 +46,8 @@ def within(app: App, around: Surroundings) -> App:
     return AnswerCache(inner, number=around.number)
 
 
-def surround(app: App, around: Surroundings) -> App:
-    """The application with everything around it; refusals come before work, and kept answers before routing."""
-    return enclose(within(app, around), around)
-
-
 def enclose(inner: App, around: Surroundings) -> App:
-    """What stands between an application and everyone outside of this process."""
+    """What stands between an application and everyone outside of this process; refusals come before work."""
     inner = RequestLimits(inner, max_body=around.max_body, patience=around.patience)
     if around.rate is not None:
         inner = RateLimit(inner, rate=around.rate)

@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import import_module
-from typing import Final, TypeAlias
+from typing import Final
 
+from skillyard.clock import Pause
 from skillyard.server.routing import GROUPS
 
 _REST: Final = 1.0
@@ -14,15 +15,13 @@ _REST: Final = 1.0
 _PAGES: Final = "skillyard.server.web."
 
 
-Pause: TypeAlias = Callable[[float], Awaitable[None]]
-
 _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def warming(pause: Pause = asyncio.sleep) -> AsyncGenerator[None]:
+async def warming() -> AsyncGenerator[None]:
     """Have the pages ready soon, while the block runs."""
-    task = asyncio.create_task(warm(pause))
+    task = asyncio.create_task(warm(asyncio.sleep))
     try:
         yield
     finally:

@@ -51,7 +51,7 @@ def parse_skill_md(content: str) -> tuple[dict[str, Value], str]:
     return dict(parsed.document.fields), parsed.document.body.removeprefix("\n")
 
 
-def as_value(value: object, field: str = "") -> Value:
+def as_value(value: object, field: str) -> Value:
     """A Python value as frontmatter has it: texts, lists and mappings of texts."""
     if isinstance(value, str):
         _check_text(value, field)

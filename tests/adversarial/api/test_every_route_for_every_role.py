@@ -243,6 +243,7 @@ OTHER_ROUTES = [
         {"files": {"file": ("it", b"1")}, "data": {"path": "it"}},
     ),
     ("person", f"GET {SANDBOX}/filesystem/download", "execution", {"params": {"path": "file"}}),
+    ("person with write", f"POST {SANDBOX}/skills", "sandbox", {"json": {"skills": ["skill-creator"]}}),
     ("person", f"GET {SANDBOX}/history", "sandbox", {}),
     ("person", f"GET {SANDBOX}/history/last", "execution", {}),
     ("person", f"GET {SANDBOX}/history/{{execution_id}}", "execution", {}),

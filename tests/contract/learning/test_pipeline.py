@@ -22,6 +22,8 @@ from skillyard.llm.scripted import Reply, Script, ScriptedModel, ToolCall, in_tu
 pytestmark = pytest.mark.anyio
 
 WHY = Why(reason="it is right")
+KEY = "plum and pear 93"
+"""Of the model; nothing about it looks like a key."""
 MATCHED = Reply(text='{"matches": [{"agent_id": "support", "meaning": "환불은 5일 걸린다고 안내한다"}]}')
 SEARCH = Reply(calls=[ToolCall(name="search_similar_knowledge", arguments={"query": "환불 기간"})])
 REMEMBER = Reply(
@@ -59,7 +61,7 @@ class School:
 
     def __init__(self, world: Any, model: ScriptedModel | None, **policy: Any) -> None:
         yard = world.yard
-        settings = Settings(**(model.settings if model else {}))
+        settings = Settings(**(model.settings if model else {}), model_api_key=KEY)
         skills: Any = NoSkills()
         self.world, self.model = world, model
         self.rooms = LearningRooms(
@@ -356,3 +358,14 @@ async def test_matching_counts_towards_what_a_lesson_may_cost(learning: Make):
     stage, reason = await school.stage(feedback)
     assert (stage, "budget of 2 calls" in reason) == (Stage.NEEDS_REVIEW, True)
     assert (await school.lesson(feedback)).spent["calls"] == 2
+
+
+async def test_a_key_that_the_server_of_a_model_repeats_is_not_kept(learning: Make):
+    school = await learning(in_turn(MATCHED, Reply(status=400, text=f"{KEY} is out of credit")))
+    taken = await school.rooms.intake.take(school.world.boss, [FeedbackSpec(content="Say please.")])
+    while not (found := await school.rooms.intake.get(school.world.boss, taken[0].feedback.id)).error:
+        await school.world.yard.database.wait_beyond(-1, poll=0.01)
+    transcript = (await school.rooms.lessons.transcript(await school.lesson(found.id))).decode()
+    for told in (found.error, transcript):
+        assert "is out of credit" in told
+        assert KEY not in told

@@ -1,5 +1,6 @@
 """Feedback in the hands of connected agents, over a yard that has no model."""
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import timedelta
@@ -158,6 +159,28 @@ async def test_a_connected_agent_publishes_the_skill_that_it_wrote(begin: Any, w
     assert [each.full_name for each in attached.attached] == ["boss/pay-refunds"]
     entry = await world.yard.history.entry(done["effects"][1]["history"])
     assert "check the receipt first" in entry.why.feedback
+
+
+async def test_what_an_agent_wrote_is_committed_though_it_calls_another_tool_meanwhile(
+    begin: Any, world: Any, monkeypatch
+):
+    lesson, knowledge = await begin("Refunds: check the receipt first."), world.yard.learning.knowledge
+    begun, go_on, search = asyncio.Event(), asyncio.Event(), knowledge.search
+
+    async def slow(*given: Any) -> Any:
+        begun.set()
+        await go_on.wait()
+        return await search(*given)
+
+    monkeypatch.setattr(knowledge, "search", slow)
+    async with asyncio.TaskGroup() as group:
+        commit = group.create_task(lesson.call("commit_to_skill", operation="CREATE", skill_artifact=ARTIFACT))
+        await begun.wait()
+        monkeypatch.undo()
+        await lesson.call("search_similar_knowledge", query="refunds")
+        go_on.set()
+    assert commit.result()["status"] == "committed"
+    assert (await world.yard.registry.shelf.named(world.boss, "pay-refunds", "boss")).content == BODY
 
 
 async def test_a_skill_that_is_like_the_lesson_is_judged_before_another_is_made(begin: Any, world: Any):

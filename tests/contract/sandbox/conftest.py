@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any, TypeAlias
 
 import pytest
+from tests.components import missing
 
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.computer_use.backend import ComputerUseBackend, ComputerUseSettings
@@ -54,10 +55,7 @@ async def _available(backend: Backend) -> Backend:
     """Skip what cannot be had on this machine; where every test must run, fail."""
     offered = await backend.capabilities()
     if not offered.available:
-        reason = f"{backend.name}: {offered.reason} {offered.fix}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing(f"{backend.name}: {offered.reason} {offered.fix}")
     return backend
 
 
@@ -87,9 +85,7 @@ def podman() -> Iterator[Any]:
     module = _module("podman")
     reason = module.missing()
     if reason:
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
+        missing(reason)
     with module.podman_service() as service:
         yield service
 

@@ -304,3 +304,31 @@ async def test_a_managed_cargo_whose_sandbox_is_gone_is_collected(world, tables,
         )
     assert (await here.sweep.orphan_cargos()).cleaned >= 1
     assert not [each for each in await tables.all(CargoRow) if each.id == made.cargo_id]
+
+
+async def test_a_process_that_could_not_become_known_at_first_becomes_so_later(tables, start, monkeypatch):
+    here = start()
+    host = here.running.host
+
+    async def away(**_):
+        raise UnavailableError("The database is away.")
+
+    monkeypatch.setattr(host, "_say_alive", away)
+    with pytest.raises(UnavailableError):
+        await host.begin()
+    monkeypatch.undo()
+    await host.begin()
+    assert host.id in [each.id for each in await tables.all(SandboxHostRow)]
+    assert host._beating is not None
+
+
+async def test_a_process_becomes_known_though_whoever_wanted_that_went_away(tables, start):
+    host = start().running.host
+    caller = asyncio.create_task(host.begin())
+    while not host._beginning.locked():  # noqa: ASYNC110 -- nothing tells of it
+        await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert host.id in [each.id for each in await tables.all(SandboxHostRow)]
+    await host.begin()

@@ -229,6 +229,24 @@ async def test_a_copy_that_fails_is_seen_by_nobody_and_collected(world, tables, 
     ]
 
 
+async def test_a_copy_that_cannot_be_written_down_as_whole_is_collected(world, tables, here, monkeypatch):
+    made, database = await here.sandboxes.create(world.editor, SandboxSpec()), world.yard.database
+    write = database.write
+
+    def busy(**_):
+        monkeypatch.setattr(database, "write", write)
+        raise UnavailableError("Others write.")
+
+    async def copied(source, target):
+        monkeypatch.setattr(database, "write", busy)
+
+    monkeypatch.setattr(here.choice.backend, "copy_cargo", copied)
+    with pytest.raises(UnavailableError, match="Others write"):
+        await here.sandboxes.snapshot(world.editor, made.id)
+    await here.sweep.orphan_cargos()
+    assert [each.id for each in await tables.of(world.editor, CargoRow)] == [made.cargo_id]
+
+
 async def test_listings_come_page_by_page_and_by_status(world, here):
     made = []
     for ttl in (0, 0, 5, 0, 0):

@@ -50,6 +50,28 @@ async def test_stopping_keeps_the_files_and_the_next_run_starts_it_again(world, 
     assert "NameError" in gone.error
 
 
+async def test_whoever_goes_away_while_a_run_is_written_down_waits_for_that(world, here, monkeypatch):
+    made = await here.sandboxes.create(world.editor, SandboxSpec())
+    begun, go_on, add = asyncio.Event(), asyncio.Event(), here.log.add
+
+    async def slow(*given, **more):
+        begun.set()
+        await go_on.wait()
+        return await add(*given, **more)
+
+    monkeypatch.setattr(here.log, "add", slow)
+    run = asyncio.create_task(here.runs.shell(world.editor, made.id, "true"))
+    await begun.wait()
+    run.cancel()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not run.done()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await run
+    assert (await here.log.last(made.id, Asked())).code == "true"
+
+
 async def test_a_failing_command_is_an_answer_and_a_record(world, here):
     made = await here.sandboxes.create(world.editor, SandboxSpec())
     done = await here.runs.shell(world.editor, made.id, "echo out; echo err >&2; exit 3")

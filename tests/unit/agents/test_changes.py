@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.agents.changes import SkillChanges, changes_between
+from skillyard.agents.changes import LEAST, SkillChanges, changes_between
 
 
 def test_what_came_went_and_changed_is_told_apart():
@@ -43,7 +43,12 @@ def test_a_name_cannot_forge_a_line_or_close_an_element():
     assert "</" not in told
 
 
-@given(st.lists(st.text(max_size=80), unique=True, max_size=40), st.integers(300, 2_000))
+def test_where_there_is_no_room_for_names_it_is_told_how_many_there_are():
+    told = SkillChanges(added=("pdf",), updated=("docx", "xlsx"), removed=("x",)).text(LEAST)
+    assert told == "1 added, 2 updated, 1 removed; load again what you use."
+
+
+@given(st.lists(st.text(max_size=80), unique=True, max_size=40), st.integers(LEAST, 2_000))
 def test_it_stays_within_its_budget(names, budget):
     some = tuple(names)
     assert len(SkillChanges(added=some, removed=some, updated=some).text(budget)) <= budget

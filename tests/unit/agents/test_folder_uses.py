@@ -2,12 +2,14 @@
 
 import pytest
 
+from skillyard.agents.folder_counts import FolderCounts
 from skillyard.agents.folder_uses import FolderUses
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.source import require
 from skillyard.agents.toolsets.skills import SkillTools
 from skillyard.errors import UnavailableError
 from skillyard.library.disk import read_folder
+from skillyard.search.catalog import Shape
 from skillyard.usage.events import UsageKind
 
 
@@ -63,6 +65,30 @@ def test_a_skill_that_is_only_shown_opens_no_yard(folder, source, uses, opened):
     source.record(UsageKind.SHOWN, require(source, "tool"))
     uses.flush()
     assert opened == []
+
+
+def test_what_is_used_most_is_told_first_also_by_the_next_process(folder, yard, tmp_path):
+    for name in ("a-first", "b-second", "often"):
+        folder.put(name)
+    yard.send(read_folder(folder.root / "often").require(), "often", version="1.0.0")
+    counts = FolderCounts(tmp_path / "uses.json")
+    uses = FolderUses(lambda: yard, counts=counts)
+    tools = SkillTools(LibrarySource(folder.library, record=uses, uses=counts.read))
+    assert tools.source.catalog_text(shape=Shape.MARKDOWN).text.startswith("- a-first: ")
+    tools.load_skill("often")
+    uses.flush()
+    fresh = LibrarySource(folder.library, uses=counts.read)
+    assert [line.split(":")[0] for line in fresh.catalog_text(shape=Shape.MARKDOWN).text.splitlines()] == [
+        "- often",
+        "- a-first",
+        "- b-second",
+    ]
+
+
+@pytest.mark.parametrize("kept", [b"", b"[1]", b'{"a-first": "many"}', b"[" * 100_000])
+def test_counts_that_make_no_sense_are_none(tmp_path, kept):
+    (tmp_path / "uses.json").write_bytes(kept)
+    assert FolderCounts(tmp_path / "uses.json").read() == {}
 
 
 def test_a_yard_that_cannot_be_opened_stops_nothing(folder):

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.agents.changes import SkillChanges, changes_between
+from skillyard.agents.changes import SkillChanges
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.skill_tool import SkillTool
 from skillyard.agents.toolsets.skills import SkillTools, skills_tools
+from skillyard.errors import InputError
 from skillyard.search.catalog import Shape
 from skillyard.skill.bundle import BundleFile, bundle_of
 from skillyard.skill.library import Catalog, SkillEntry
@@ -74,7 +75,7 @@ def test_the_description_of_the_tool_has_one_line_for_each_skill_and_no_more(ski
     description = SkillTool(source_of(skills), budget=budget).description()
     assert len(description) <= budget
     lines = re.split("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", description)
-    assert lines[0] == "Execute a skill. Available skills:"
+    assert re.fullmatch(r"Execute a skill\.( \d+ of \d+ shown; use search_skills\.)? Available skills:", lines[0])
     assert sum(line.startswith("- ") for line in lines[1:]) <= len(skills)
     assert len(lines) <= len(skills) + 3
     assert not hidden_characters(description.replace("\n", ""))
@@ -129,30 +130,33 @@ def test_news_of_changes_are_one_line_for_each_kind(skills):
     assert len(told.splitlines()) == 3
 
 
-@given(HOSTILE, HOSTILE, st.lists(TEXTS, max_size=8), TEXTS)
-def test_a_deep_agent_is_told_nothing_that_leaves_its_place(before, after, problems, query):
+@given(HOSTILE, HOSTILE, st.lists(TEXTS, max_size=8), TEXTS, st.integers(0, 2_000))
+def test_a_deep_agent_is_told_nothing_that_leaves_its_place(before, after, problems, query, more):
     pytest.importorskip("deepagents")
     from deepagents.backends import StateBackend
+    from deepagents.backends.protocol import FileDownloadResponse
 
     from skillyard.agents.deepagents_skills import FreshSkillsMiddleware
 
-    state = {
-        "skills_metadata": [
-            {"name": name, "description": description, "path": f"/skills/{name}/SKILL.md"}
-            for name, description in dict(after).items()
-        ],
-        "skill_changes": changes_between(dict(before), dict(after)).text(),
-        "skills_load_errors": problems,
-    }
-    section = FreshSkillsMiddleware(backend=StateBackend(), budget=2_000).section(state, query)
-    assert len(section) < 6_000
+    with pytest.raises(InputError) as refused:
+        FreshSkillsMiddleware(backend=StateBackend(), budget=200)
+    budget = refused.value.details["limit"] + more
+    skills = FreshSkillsMiddleware(backend=StateBackend(), budget=budget)
+    found = [
+        {"name": name, "description": description, "path": f"/skills/{name}/SKILL.md"}
+        for name, description in dict(after).items()
+    ]
+    no_manifest = FileDownloadResponse(path="", error="file_not_found")
+    told = skills._told({"skill_states": dict(before)}, {"skills_metadata": found}, [no_manifest])
+    section = skills.section({**told, "skills_load_errors": problems}, query)
+    assert len(section) <= budget
     assert not hidden_characters(section.replace("\n", ""))
     assert section.count("<available_skills>") == section.count("</available_skills>") == 1
     assert section.count("<skill>") == section.count("</skill>") <= len(dict(after))
     rest = section.partition("</available_skills>")[2]
     assert not re.search("<[/!?a-zA-Z]", rest)
-    told = [line for line in rest.splitlines() if line]
-    assert len(told) <= 1 + 3 + 1 + min(5, len(problems))
+    lines = [line for line in rest.splitlines() if line]
+    assert len(lines) <= 1 + 3 + 1 + min(5, len(problems))
 
 
 def test_the_files_of_a_skill_are_one_line_each(folder):

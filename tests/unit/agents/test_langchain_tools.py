@@ -35,6 +35,14 @@ def test_an_answer_is_a_message_and_so_is_an_error(tools):
     assert "skill_name is missing" in load.invoke(call("load_skill")).content
 
 
+def test_a_skill_is_read_as_it_was_written_and_one_that_is_not_there_is_an_error(tools):
+    skill = langchain_tools(tools)[-1]
+    loaded = skill.invoke(call("skill", skill="tool"))
+    assert (loaded.content.partition("\n\n")[2], loaded.status) == ("Do it.", "success")
+    missing = skill.invoke(call("skill", skill="tol"))
+    assert (missing.content, missing.status) == ("Skill not found: tol. Available skills: tool", "error")
+
+
 def test_tools_can_be_awaited(tools):
     load = langchain_tools(tools)[0]
     message = asyncio.run(load.ainvoke(call("load_skill", skill_name="tool")))

@@ -117,5 +117,20 @@ def test_nothing_that_skills_say_leaves_its_place(before, after, budget):
     assert "\n- " not in head
 
 
+NAMES = st.lists(st.text(min_size=1, max_size=60), max_size=40)
+
+
+@given(NAMES, NAMES, NAMES, st.integers(0, 1_500), st.text(max_size=200))
+def test_all_of_it_stays_within_every_budget_that_is_accepted(gone, changed, came, more, load):
+    with pytest.raises(InputError) as refused:
+        SkillPrompt(Skills(), budget=200, load=load)
+    budget = refused.value.details["limit"] + more
+    source = Skills(**dict.fromkeys([*gone, *changed], "Before."))
+    prompt = SkillPrompt(source, budget=budget, load=load)
+    known = prompt.turn("", None).known
+    source.change(**dict.fromkeys([*changed, *came], "After."))
+    assert len(prompt.turn("", known).section) <= budget
+
+
 def test_no_changes_are_no_notice():
     assert notice_of(SkillChanges()) == ""

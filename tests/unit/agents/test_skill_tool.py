@@ -2,7 +2,7 @@ import pytest
 
 from skillyard.agents.changes import SkillChanges
 from skillyard.agents.library_source import LibrarySource
-from skillyard.agents.materialise import InSandbox, Nowhere, OnThisMachine
+from skillyard.agents.materialise import Nowhere, OnThisMachine
 from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool, create_skill_tool_with_description, skill_text
 from skillyard.agents.source import require
 from skillyard.errors import InputError, UnavailableError
@@ -54,6 +54,17 @@ def test_the_description_is_within_its_budget_and_what_fits_the_query_is_first(s
     assert f"- {shelf.id('zebra')}: Counts" in description.splitlines()[1]
     with pytest.raises(InputError, match="cannot have 200 characters"):
         SkillTool(shelf.source, budget=200)
+
+
+def test_how_many_skills_there_are_is_told_before_the_first_where_not_all_have_room(folder):
+    for number in range(80):
+        folder.put(f"skill-{number:02}", "Does one thing of eighty. " * 5)
+    description = SkillTool(folder.source, budget=500).description()
+    first, *skills = description.splitlines()
+    shown = sum(1 for skill in skills if skill.startswith("- ")) + skills[-1].count(", ") + 1
+    assert first == f"Execute a skill. {shown} of 80 shown; use search_skills. Available skills:"
+    assert "shown" not in "".join(skills)
+    assert 450 < len(description) <= 500
 
 
 def test_a_pinned_skill_comes_first_and_takes_nothing_with_it_when_it_goes(shelf):
@@ -155,12 +166,17 @@ def test_loading_is_counted_and_failing_is_not(folder):
     assert [(use.kind, use.skill.id, use.session, use.agent) for use in told] == [(UsageKind.LOADED, "tool", "s", "a")]
 
 
+class Elsewhere:
+    """A place of one's own making."""
+
+    def folder(self, source, found):
+        return f"/srv/skills/{found.id}"
+
+
 def test_the_base_directory_is_where_the_agent_runs_things(folder):
     folder.put("tool", files={"scripts/run.py": ""})
     found = require(folder.source, "tool")
-    assert skill_text(folder.source, found, InSandbox()).startswith(
-        "Base directory of this skill: /workspace/skills/tool\n"
-    )
+    assert skill_text(folder.source, found, Elsewhere()).startswith("Base directory of this skill: /srv/skills/tool\n")
     assert skill_text(folder.source, found, Nowhere()) == "Do it.\n\nFiles of this skill:\n- scripts/run.py"
 
 

@@ -64,7 +64,7 @@ def test_the_same_feedback_comes_in_once(learn):
     first = learn("feedback", SAID, *ABOUT, "--event-id", "ticket-1", "--json").json
     again = learn("feedback", SAID, *ABOUT, "--event-id", "ticket-1")
     assert (first["created"], again.code) == (True, 0)
-    assert "It had come before" in again.err
+    assert "It was given before" in again.err
     other = learn("feedback", "Something else.", "--event-id", "ticket-1")
     assert (other.code, "says something else" in other.err) == (5, True)
     assert learn("list", "--json").json["counts"] == {"committed": 1}
@@ -78,7 +78,7 @@ def test_without_a_model_it_waits_and_says_how_to_set_one(learn, monkeypatch):
     assert "skillyard config set model" in given.err
     watched = learn("watch")
     assert watched.out == "1 waiting_for_model\n"
-    assert "Nothing is worked on." in watched.err
+    assert "Nothing is being worked on." in watched.err
     assert "skillyard config set model" in watched.err
 
 
@@ -133,7 +133,7 @@ def test_a_list_tells_what_stands_where(learn, model):
     assert [line.split()[1] for line in listed.out.splitlines()[:2]] == ["no_commit", "committed"]
     assert listed.out.splitlines()[-1] == "1 committed, 1 no_commit"
     assert "1 more; -n shows them." in learn("list", "-n", "1").err
-    assert learn("list", "-s", "failed").err == "None stands there.\n"
+    assert learn("list", "-s", "failed").err == "No feedback is at that stage.\n"
 
 
 def test_watching_tells_of_each_as_it_comes_to_rest(learn, model):

@@ -1,4 +1,4 @@
-"""`skillyard learn proposals`: changes that wait for someone's word."""
+"""`skillyard learn proposals`: changes that wait for approval."""
 
 import json
 
@@ -77,7 +77,7 @@ def test_an_approved_change_is_made_and_can_be_taken_back(learn, proposal):
     assert learn("rules", "evaluate", "refunds", "-i", "grade=vip", "-i", "amount=80000", "--json").json["outputs"] == {
         "action": "now"
     }
-    assert learn("proposals").err == "Nothing waits for your word.\n"
+    assert learn("proposals").err == "Nothing waits for approval.\n"
     assert "approved" in learn("proposals", "--all").out
     assert learn("proposals", "approve", proposal).code == 5
     assert learn("undo", done.err.split()[-1]).code == 0

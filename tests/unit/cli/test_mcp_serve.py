@@ -44,3 +44,16 @@ def test_uses_of_folders_are_counted_in_the_yard_of_this_machine_and_none_is_mad
         assert [(day["event"], day["version"], day["count"]) for day in yard.usage_of("pdf")] == [
             ("loaded", "1.0.0", 1)
         ]
+
+
+def test_tools_work_on_the_current_folder_unless_that_is_home_or_another_is_named(run, machine, monkeypatch):
+    given = []
+    monkeypatch.setattr(stdio, "serve_stdio", lambda *_, local, **__: given.append(local))
+    project = machine / "project"
+    project.mkdir(exist_ok=True)
+    monkeypatch.setenv("HOME", str(machine))
+    for folder, more in ((project, ()), (machine, ()), (machine, ("--local", str(project)))):
+        monkeypatch.chdir(folder)
+        assert run("mcp", "serve", *more).code == 0
+    assert given == [project, None, project]
+    assert run("mcp", "serve", "--local", str(machine / "absent")).code == 2

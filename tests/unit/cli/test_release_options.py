@@ -2,12 +2,10 @@
 
 import io
 import sys
-from datetime import datetime, timedelta
 
 import pytest
 
-from skillyard.cli.release_options import json_file, moment, secrets, variables
-from skillyard.clock import utc_now
+from skillyard.cli.release_options import json_file, secrets, variables
 from skillyard.errors import UsageError
 
 
@@ -74,13 +72,3 @@ def test_the_value_of_a_secret_is_refused_on_the_command_line_and_not_repeated()
     with pytest.raises(UsageError) as refused:
         secrets(["pin=4711"], {}, nobody)
     assert "4711" not in f"{refused.value.message}{refused.value.hint}{refused.value.details}"
-
-
-def test_a_moment_is_a_date_or_a_time_ago():
-    assert moment(None) is None
-    assert moment("2026-05-20T12:00:00+00:00") == "2026-05-20T12:00:00+00:00"
-    then = datetime.fromisoformat(moment("2h"))
-    ago = utc_now() - then
-    assert timedelta(hours=2) <= ago < timedelta(hours=2, minutes=1)
-    with pytest.raises(UsageError, match="2026-05-20"):
-        moment("yesterday")

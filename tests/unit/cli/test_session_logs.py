@@ -39,7 +39,7 @@ def test_usage_shows_what_was_used_and_what_never(run, machine, skill, log):
     used, never = done.out.split("Never used")
     assert "pdf" in used
     assert "changed since" in used
-    assert "not there any more" in used
+    assert "no longer there" in used
     assert "since 2026-01-01" in used
     assert never.split() == ["since", "2026-01-01", "idle", "~/.claude/skills"]
     assert "Read 1 session log, 3 lines." in done.err

@@ -116,3 +116,18 @@ def test_a_question_that_was_given_up_does_not_disturb_the_others(new_postgres_d
 
     with new_postgres_database() as url:
         assert asyncio.run(ask(url)) == [0, 0, 0]
+
+
+def test_a_counter_that_is_closed_opens_no_other_connection(new_postgres_database: NewDatabase):
+    async def ask(url: str) -> None:
+        async with counter_at(url) as counter:
+            await counter.read()
+            given_up, waiting = asyncio.create_task(counter.read()), asyncio.create_task(counter.read())
+            await asyncio.sleep(0)
+            given_up.cancel()
+        assert counter._opening is None
+        with pytest.raises(ConnectionError, match="it was closed"):
+            await waiting
+
+    with new_postgres_database() as url:
+        asyncio.run(ask(url))

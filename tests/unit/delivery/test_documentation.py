@@ -12,7 +12,7 @@ from skillyard.delivery.git import MAX_REPOSITORY_FILES
 from skillyard.delivery.git_process import MAX_REPOSITORY_BYTES
 from skillyard.delivery.lock import entry_from_dict, entry_to_dict
 from skillyard.delivery.place import project_place
-from skillyard.skill.limits import MIB
+from skillyard.skill.limits import MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES, MIB
 
 PAGE = (Path(__file__).parents[3] / "docs" / "delivery.md").read_text(encoding="utf-8")
 
@@ -52,3 +52,7 @@ def test_the_code_in_the_page_runs(tmp_path: Path, monkeypatch, skill_md):
     (installing,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(installing, {})
     assert (tmp_path / ".claude/skills/pdf/SKILL.md").is_file()
+
+
+def test_the_limits_of_a_skill_are_those_of_a_bundle():
+    assert f"| one skill | {MAX_BUNDLE_FILES:,} files and {MAX_BUNDLE_BYTES // MIB} MiB in total" in PAGE

@@ -12,7 +12,7 @@ from skillyard.db.idempotency import IdempotencyStore
 from skillyard.server.errors import install_error_handlers
 from skillyard.server.logs import access_log
 from skillyard.server.rate import Rate
-from skillyard.server.stack import Surroundings, surround
+from skillyard.server.stack import Surroundings, enclose, within
 
 
 class Yard:
@@ -68,7 +68,8 @@ class Yard:
             "max_body": 1000,
             **self.options,
         }
-        return surround(app, Surroundings(**around))
+        surroundings = Surroundings(**around)
+        return enclose(within(app, surroundings), surroundings)
 
 
 def test_a_write_is_seen_by_the_next_read_and_not_made_twice(tmp_path):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from skillyard.agents.sandbox_labels import checked_labels
 from skillyard.agents.tool import Answer
 from skillyard.agents.toolsets.bounds import cut, picked
 from skillyard.agents.toolsets.output_progress import told_output
@@ -24,20 +25,31 @@ OTHER_NAMES: Final = {"file_path": "path"}
 
 SessionId = Annotated[str, Field(description="The session_id that create_session answered with.", min_length=1)]
 AnyPath = Annotated[str, "Absolute, or relative to /workspace."]
+Skills = Annotated[
+    list[str],
+    Field(
+        description="Skills of the yard to have in /workspace/skills, such as acme/pdf or acme/pdf@1.2.", max_length=100
+    ),
+]
+AgentOfSkills = Annotated[str, "An agent of the yard: what is attached to it is in /workspace/skills, too."]
 
 
 class ComputerUse:
     """Sandboxes as sessions. A session is a sandbox: each can be used by the other's tools."""
 
     def __init__(self, yard: YardClient) -> None:
+        self._yard = yard
         self._sandboxes = yard.sandboxes
 
     def create_session(
         self,
         ttl: Annotated[int, Field(description="Seconds that it lives at most.", ge=1, le=7 * 24 * 3600)] = 600,
+        skills: Skills = [],  # noqa: B006
+        agent: AgentOfSkills = "",
     ) -> Answer:
         """Begin a session on a computer of your own: files, and a shell. Delete it when you are done."""
-        made = self._sandboxes.create(ttl=ttl, labels={"skillyard.purpose": "computer-use"})
+        labels = {**checked_labels(self._yard, skills, agent), "skillyard.purpose": "computer-use"}
+        made = self._sandboxes.create(ttl=ttl, labels=labels)
         return {"session_id": made["id"], **picked(made, "expires_at", "capabilities"), "workspace": _WORKSPACE}
 
     def create_file(

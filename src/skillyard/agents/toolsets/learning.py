@@ -15,7 +15,7 @@ from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, with
 from skillyard.agents.toolsets.yard_tool import yard_tool
 from skillyard.errors import ConflictError
 from skillyard.learning.react_tools import Desk
-from skillyard.learning.written_skills import ARTIFACT, SHAPE
+from skillyard.learning.skill_wish import ARTIFACT, SHAPE
 from skillyard.remote.client import YardClient
 from skillyard.remote.learning_taking import TakingClient
 

@@ -10,6 +10,15 @@ from skillyard.files import replace_file
 MAX_BYTES: Final = 100 * 1024 * 1024
 
 
+def working_folder(folder: Path, home: Path) -> Path | None:
+    """The folder that a process was started in, as one to work on; none where all that a person has is below it.
+
+    Programs with windows start servers in the root of the file system or in the home folder: nobody chose that.
+    """
+    own = folder.resolve()
+    return None if own == Path(own.anchor) or is_inside(own, home) else own
+
+
 class LocalFiles:
     """Reads and writes files below a folder; without one, none."""
 
@@ -45,7 +54,8 @@ class LocalFiles:
         if self._folder is None:
             raise InputError(
                 "local_path: this server does not run on your machine, or was not given a folder of it.",
-                hint="Send the bytes: content_base64 of upload_file, or download_file without local_path.",
+                hint="Send the bytes: content_base64 of upload_file, or download_file without local_path; "
+                "or have the server started with --local DIR.",
                 details={"field": "local_path", "value": path[:200]},
             )
         file = self._folder / path

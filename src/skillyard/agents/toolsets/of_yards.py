@@ -23,13 +23,20 @@ class YardToolsets:
         *,
         source: SkillSource | None = None,
         session: str = "",
+        agent: str = "",
         local: Path | None = None,
+        settle: "Callable[[], None] | None" = None,
     ) -> None:
-        """`source` is what the client loads skills from, `local` a folder of the machine that it works on, if any."""
+        """`source` is what the client loads skills from, `local` a folder of the machine that it works on, if any.
+
+        `settle` waits until what it loaded from there is counted.
+        """
         self._yard = yard
         self._source = source
         self._session = session
+        self._agent = agent
         self._local = local
+        self._settle = settle
 
     def tools(self, name: str) -> list[Tool]:
         """Those of one toolset; each is imported when somebody wants it."""
@@ -38,7 +45,7 @@ class YardToolsets:
     def registry(self) -> list[Tool]:
         from skillyard.agents.toolsets.registry import registry_tools  # noqa: PLC0415 -- few clients want it
 
-        return registry_tools(self._yard(), self._skills, session=self._session)
+        return registry_tools(self._yard(), self._skills, session=self._session, agent=self._agent)
 
     def sandbox(self) -> list[Tool]:
         from skillyard.agents.toolsets.sandbox import sandbox_tools  # noqa: PLC0415 -- as above
@@ -48,13 +55,19 @@ class YardToolsets:
     def releases(self) -> list[Tool]:
         from skillyard.agents.toolsets.releases import releases_tools  # noqa: PLC0415 -- as above
 
-        return releases_tools(self._yard(), session=self._session, settle=self._skills.close)
+        return releases_tools(self._yard(), session=self._session, agent=self._agent, settle=self._counted)
 
     def learning(self) -> list[Tool]:
         from skillyard.agents.toolsets.knowledge import knowledge_tools  # noqa: PLC0415 -- as above
         from skillyard.agents.toolsets.learning import learning_tools  # noqa: PLC0415
 
         return [*knowledge_tools(self._yard().learning), *learning_tools(self._yard())]
+
+    def _counted(self) -> None:
+        """Wait until all that was loaded is counted: from where the client loads, and by tools of the yard."""
+        if self._settle is not None:
+            self._settle()
+        self._skills.close()
 
     @cached_property
     def _skills(self) -> "YardSource":

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
+from skillyard.agents.sandbox_labels import checked_labels
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, window, within
-from skillyard.agents.toolsets.computer_use import OTHER_NAMES, ComputerUse
+from skillyard.agents.toolsets.computer_use import OTHER_NAMES, AgentOfSkills, ComputerUse, Skills
 from skillyard.agents.toolsets.local_files import LocalFiles
 from skillyard.agents.toolsets.output_progress import told_output
 from skillyard.agents.toolsets.yard_tool import yard_tool
@@ -20,7 +21,10 @@ from skillyard.remote.client import YardClient
 MAX_BASE64: Final = 1024 * 1024
 """Bytes of a file that comes within an answer."""
 _LONGEST: Final = 10 * 365 * 24 * 3600
-_SHOWN: Final = ("id", "status", "profile", "cargo_id", "capabilities", "expires_at", "backend", "network", "error")
+_SHOWN: Final = (
+    *("id", "status", "profile", "cargo_id", "capabilities", "expires_at", "backend", "network", "error"),
+    *("labels", "injection_error"),
+)
 _RUN: Final = ("id", "exec_type", "success", "code", "output", "error", "description", "tags", "notes", "created_at")
 
 SandboxId = Annotated[str, Field(description="The id that create_sandbox answered with.", min_length=1)]
@@ -77,6 +81,7 @@ class SandboxRuns:
     """Making sandboxes, and running things in them."""
 
     def __init__(self, yard: YardClient) -> None:
+        self._yard = yard
         self._sandboxes = yard.sandboxes
 
     def list_profiles(self) -> Answer:
@@ -91,9 +96,13 @@ class SandboxRuns:
         ttl: Annotated[int | None, Field(description="Seconds it lives; 0: no end.", ge=0, le=_LONGEST)] = None,
         cargo_id: Annotated[str | None, "Files to begin with: a cargo of yours."] = None,
         allow: Annotated[list[str], "Endpoints it may reach, such as https://example.org; none unless named."] = [],  # noqa: B006
+        skills: Skills = [],  # noqa: B006
+        agent: AgentOfSkills = "",
     ) -> Answer:
         """Make a sandbox: an isolated place with files below /workspace. Delete it when you are done."""
-        return picked(self._sandboxes.create(profile=profile, ttl=ttl, cargo=cargo_id, allow=allow), *_SHOWN)
+        labels = checked_labels(self._yard, skills, agent)
+        made = self._sandboxes.create(profile=profile, ttl=ttl, cargo=cargo_id, allow=allow, labels=labels)
+        return picked(made, *_SHOWN)
 
     def list_sandboxes(self) -> Answer:
         """Your sandboxes, the newest first."""

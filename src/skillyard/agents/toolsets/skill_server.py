@@ -2,17 +2,19 @@
 
 import base64
 import fnmatch
+import json
 import mimetypes
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from skillyard.agents.source import MAX_HITS, Found, SkillFile, SkillSource, require
-from skillyard.agents.tool import Answer, Tool
+from skillyard.agents.source import MAX_HITS, Found, SkillFile, SkillHit, SkillSource, require, texts
+from skillyard.agents.tool import Answer, Tool, told
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, picked, window
 from skillyard.agents.toolsets.yard_tool import yard_tool
-from skillyard.errors import FileMissingError, LimitError
+from skillyard.errors import FileMissingError, LimitError, SkillyardError
+from skillyard.library.entry_search import EntrySearch
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.limits import MAX_DESCRIPTION
 from skillyard.skill.names import nearest_name
@@ -29,6 +31,9 @@ _LISTED: Final = 200
 _BRIEF: Final = 400
 """Characters of a description in a list."""
 _TEXT_OF_ALL: Final = 60_000
+"""Characters of all skills that are found together."""
+_DOCUMENTS_SHARE: Final = 4
+"""The list of its files may take this part of what one of them has."""
 _GLOB: Final = frozenset("*?[")
 
 
@@ -56,24 +61,16 @@ class SkillServer:
         tenant_id: Annotated[str, "Not needed: your token says whose skills you see."] = "",  # noqa: ARG002
     ) -> Answer:
         """Find the skills that help with a task, best first, each with its whole instructions. Do this first."""
-        hits = self._source.search(task_description, MAX_HITS if allowed_skill_names else top_k)
-        if allowed_skill_names:
-            allowed = {name.strip() for name in allowed_skill_names}
-            hits = [hit for hit in hits if {hit.skill.id, hit.skill.name} & allowed][:top_k]
+        hits = self._hits(task_description, top_k, allowed_skill_names)
         if not hits:
             return "No skill fits that task. list_skills shows what there is."
-        found: list[dict[str, Any]] = []
-        for rank, hit in enumerate(hits, start=1):
-            skill = hit.skill
-            self._source.record(UsageKind.LOADED, skill, **self._who)
-            text = cut(
-                self._source.text(skill), _TEXT_OF_ALL // len(hits), more="; read_skill_document reads all of it"
+        room = _TEXT_OF_ALL // len(hits)
+        found = [
+            self._told(rank, hit, text, room, list_documents=list_documents)
+            for rank, (hit, text) in enumerate(
+                zip(hits, texts(self._source, [hit.skill for hit in hits]), strict=True), 1
             )
-            row: dict[str, Any] = {"rank": rank, "skill_name": skill.id, "score": round(hit.score, 4)}
-            row |= {"description": shortened(skill.description, MAX_DESCRIPTION), **_version(skill)}
-            if list_documents:
-                row["documents"] = _paths(self._source.files(skill))
-            found.append(row | {"content": text})
+        ]
         answer: dict[str, Any] = {"skills": found}
         return answer
 
@@ -119,6 +116,35 @@ class SkillServer:
         answer: dict[str, Any] = {"skills": rows, "source": self._source.label}
         return answer | ({"next_cursor": page.next_cursor} if page.next_cursor else {})
 
+    def _hits(self, task: str, top_k: int, names: Sequence[str]) -> list[SkillHit]:
+        """What fits a task best; of the skills of those names, if there are any."""
+        if not names:
+            return self._source.search(task, top_k)
+        allowed = {found.id: found for name in names if (found := self._source.find(name.strip())) is not None}
+        best = [hit for hit in self._source.search(task, MAX_HITS) if hit.skill.id in allowed][:top_k]
+        # Among very many skills those that are allowed may fit less than the first hits of all.
+        others = [found.entry for found in allowed.values() if found.id not in {hit.skill.id for hit in best}]
+        more = EntrySearch().hits(others, task, top_k - len(best)) if len(best) < top_k else ()
+        return [*best, *(SkillHit(skill=allowed[hit.key], score=hit.score, snippet=hit.snippet) for hit in more)]
+
+    def _told(
+        self, rank: int, hit: SkillHit, text: str | SkillyardError, room: int, *, list_documents: bool
+    ) -> dict[str, Any]:
+        """A skill that was found, in so many characters. One that cannot be read says why, and was not loaded."""
+        skill = hit.skill
+        row: dict[str, Any] = {"rank": rank, "skill_name": skill.id, "score": round(hit.score, 4)}
+        row |= {"description": shortened(skill.description, MAX_DESCRIPTION), **_version(skill)}
+        try:
+            if isinstance(text, SkillyardError):
+                raise text
+            if list_documents:
+                row["documents"] = _paths(self._source.files(skill), room // _DOCUMENTS_SHARE)
+        except SkillyardError as error:
+            return row | {"error": told(error)}
+        self._source.record(UsageKind.LOADED, skill, **self._who)
+        left = room - _size(row)
+        return row | {"content": cut(text, left, more="; read_skill_document reads all of it")}
+
     def _count(self, skill: Found, *paths: str) -> None:
         """Who reads its instructions loads a skill; who reads another of its files puts it to use."""
         kind = UsageKind.LOADED if SKILL_FILE in paths else UsageKind.ACTIVATED
@@ -156,7 +182,7 @@ class SkillServer:
         if file.size > MAX_FILE:
             raise LimitError(
                 f"{file.path} has {file.size:,} bytes; at most {MAX_FILE:,} fit into an answer.",
-                hint="Use it where the skill is installed: get_skill_script_path, or inject it into a sandbox.",
+                hint="Use it where the skill is: create_sandbox with skills has it in /workspace/skills.",
                 details={"field": "document_path", "value": file.size, "limit": MAX_FILE},
             )
         return row | {"content_base64": base64.b64encode(self._source.file(skill, file.path)).decode()}
@@ -166,14 +192,22 @@ def _version(skill: Found) -> dict[str, str]:
     return {"version": skill.version} if skill.version else {}
 
 
-def _paths(files: Sequence[SkillFile]) -> list[dict[str, Any]]:
-    rows = [
-        {"path": file.path, "size": file.size, **picked({"executable": file.executable or None}, "executable")}
-        for file in files[:_LISTED]
-    ]
-    if len(files) > _LISTED:
-        rows.append({"path": f"… and {len(files) - _LISTED} more", "size": 0})
+def _paths(files: Sequence[SkillFile], room: int = _TEXT_OF_ALL) -> list[dict[str, Any]]:
+    """The files, as many as have room in so many characters."""
+    rows: list[dict[str, Any]] = []
+    for file in files[:_LISTED]:
+        row = {"path": file.path, "size": file.size, **picked({"executable": file.executable or None}, "executable")}
+        room -= _size(row)
+        if room < 0:
+            break
+        rows.append(row)
+    if len(rows) < len(files):
+        rows.append({"path": f"… and {len(files) - len(rows)} more", "size": 0})
     return rows
+
+
+def _size(row: dict[str, Any]) -> int:
+    return len(json.dumps(row, ensure_ascii=False))
 
 
 def _plain(path: str) -> str:

@@ -1,15 +1,16 @@
 """The `skills` toolset, which every agent gets: finding skills, loading them, and reaching their files."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, TypedDict
+from typing import TYPE_CHECKING, Annotated, Final, TypedDict
 
 from pydantic import Field
 
-from skillyard.agents.materialise import OnThisMachine, Place
+from skillyard.agents.materialise import InSandbox, OnThisMachine, Place
 from skillyard.agents.skill_tool import create_skill_tool_with_description
 from skillyard.agents.source import HITS, Found, SkillSource, require
 from skillyard.agents.tool import Tool, tool_of
 from skillyard.agents.toolsets.bounds import window
+from skillyard.agents.toolsets.yard_tool import yard_tool
 from skillyard.errors import CapabilityError, InputError, NotAllowedError
 from skillyard.library.assets import ASSET_FOLDERS, SCRIPTS, as_text, no_file, require_asset
 from skillyard.search.catalog import BRIEF, BUDGET
@@ -17,6 +18,11 @@ from skillyard.skill.limits import MAX_DESCRIPTION
 from skillyard.skill.paths import printable
 from skillyard.skill.prompt import shortened
 from skillyard.usage.events import UsageKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillyard.remote.client import YardClient
 
 MAX_FOUND: Final = 50
 """Skills that one search may tell of."""
@@ -37,14 +43,24 @@ class FoundSkill(TypedDict):
 class SkillTools:
     """The five tools over one source, as plain functions.
 
-    What is loaded is counted for `session` and `agent`; `place` is where the agent runs scripts.
+    What is loaded is counted for `session` and `agent`; `place` is where the agent runs scripts, unless it names a
+    sandbox, which is one of the `yard`.
     """
 
-    def __init__(self, source: SkillSource, *, session: str = "", agent: str = "", place: Place | None = None) -> None:
+    def __init__(
+        self,
+        source: SkillSource,
+        *,
+        session: str = "",
+        agent: str = "",
+        place: Place | None = None,
+        yard: "Callable[[], YardClient] | None" = None,
+    ) -> None:
         self.source = source
         self._session = session
         self._agent = agent
         self._place = place or OnThisMachine()
+        self._yard = yard
 
     def load_skill(self, skill_name: SkillName) -> str:
         """Load a skill: the whole SKILL.md, with the instructions to follow. Load it before you do what it is for."""
@@ -92,18 +108,23 @@ class SkillTools:
         return window(text, offset)
 
     def get_skill_script_path(
-        self, skill_name: SkillName, script_name: Annotated[str, "A file below scripts/ of the skill: compare.py"]
+        self,
+        skill_name: SkillName,
+        script_name: Annotated[str, "A file below scripts/ of the skill: compare.py"],
+        sandbox_id: Annotated[str, "A sandbox to run it in: the skill is put there, and the path is that in it."] = "",
     ) -> str:
         """The absolute path of a script of a skill, to be run where you run commands. It must not be changed."""
         found = require(self.source, skill_name)
         name = script_name.replace("\\", "/").removeprefix("./").removeprefix(f"{SCRIPTS}/")
         path = require_asset(found.id, f"{SCRIPTS}/{name}")
-        scripts = [file.path for file in self.source.files(found) if file.path.startswith(f"{SCRIPTS}/")]
-        if path not in scripts:
-            raise no_file(found.id, path, scripts)
-        where = f"{self._place.folder(self.source, found)}/{path}"
+        if sandbox_id:
+            found, folder = self._sandbox(sandbox_id).delivered(self.source, found)
+            self._require_script(found, path)
+        else:
+            self._require_script(found, path)
+            folder = self._place.folder(self.source, found)
         self._record(UsageKind.ACTIVATED, found)
-        return where
+        return f"{folder}/{path}"
 
     def list_skill_assets(
         self,
@@ -123,6 +144,18 @@ class SkillTools:
         paths = [file.path for file in self.source.files(found) if file.path.startswith(below or tops)]
         return _within(found, paths)
 
+    def _sandbox(self, sandbox_id: str) -> InSandbox:
+        if self._yard is None:
+            raise CapabilityError(
+                "There are no sandboxes here.", hint="Leave sandbox_id out.", details={"field": "sandbox_id"}
+            )
+        return InSandbox(self._yard(), sandbox_id)
+
+    def _require_script(self, found: Found, path: str) -> None:
+        scripts = [file.path for file in self.source.files(found) if file.path.startswith(f"{SCRIPTS}/")]
+        if path not in scripts:
+            raise no_file(found.id, path, scripts)
+
     def _record(self, kind: UsageKind, found: Found) -> None:
         self.source.record(kind, found, session=self._session, agent=self._agent)
 
@@ -139,22 +172,30 @@ def skills_tools(
     session: str = "",
     agent: str = "",
     place: Place | None = None,
+    yard: "Callable[[], YardClient] | None" = None,
     budget: int = BUDGET,
     query: str = "",
 ) -> list[Tool]:
     """The five tools and `skill`, whose description tells of what there is now, what fits the query first."""
     skill = create_skill_tool_with_description(source, query, budget=budget, session=session, agent=agent, place=place)
-    return [*five_tools(source, session=session, agent=agent, place=place), skill]
+    return [*five_tools(source, session=session, agent=agent, place=place, yard=yard), skill]
 
 
-def five_tools(source: SkillSource, *, session: str = "", agent: str = "", place: Place | None = None) -> list[Tool]:
+def five_tools(
+    source: SkillSource,
+    *,
+    session: str = "",
+    agent: str = "",
+    place: Place | None = None,
+    yard: "Callable[[], YardClient] | None" = None,
+) -> list[Tool]:
     """The tools that are the same whatever skills there are: nothing is asked of the source before they are used."""
-    tools = SkillTools(source, session=session, agent=agent, place=place)
+    tools = SkillTools(source, session=session, agent=agent, place=place, yard=yard)
     return [
         tool_of(tools.load_skill, title="Load a skill"),
         tool_of(tools.search_skills, title="Search skills"),
         tool_of(tools.load_skill_asset, title="Read a file of a skill"),
-        tool_of(tools.get_skill_script_path, title="Find a script of a skill"),
+        yard_tool(tools.get_skill_script_path, title="Find a script of a skill"),
         tool_of(tools.list_skill_assets, title="List the files of a skill"),
     ]
 

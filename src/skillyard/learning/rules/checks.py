@@ -109,9 +109,6 @@ class Report:
         """Whether it gives one answer for whatever it answers."""
         return not any(remark.seriousness is Seriousness.ERROR for remark in self.remarks)
 
-    def of_kind(self, kind: str) -> tuple[Remark, ...]:
-        return tuple(remark for remark in self.remarks if remark.kind == kind)
-
     def as_dict(self) -> dict[str, Any]:
         return {
             "decides": self.decides,

@@ -159,11 +159,12 @@ async def _cases_changed(table: DecisionTable, cases: Sequence[RuleCaseRow]) -> 
 def _summary(rule: DecisionRule, merged: Merged | None) -> str:
     if merged is None or merged.step is None:
         return f"The rule {rule.name!r} keeps its table."
-    parts = [
-        f"{_rows(rows)} {done}"
-        for rows, done in ((merged.added, "added"), (merged.changed, "changed"), (merged.removed, "removed"))
-        if rows
-    ]
+    done = (
+        (merged.added, "{} row added", "{} rows added"),
+        (merged.changed, "{} row changed", "{} rows changed"),
+        (merged.removed, "{} row removed", "{} rows removed"),
+    )
+    parts = [(one if len(rows) == 1 else many).format(len(rows)) for rows, one, many in done if rows]
     return f"{rule.name!r}: {', '.join(parts) or 'another order or other columns'}."
 
 

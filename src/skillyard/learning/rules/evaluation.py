@@ -68,10 +68,6 @@ class Decider:
         return [each[_RULE] for each in found]
 
 
-def decide(table: DecisionTable, inputs: Mapping[str, Any]) -> Decided:
-    return Decider(table).decide(inputs)
-
-
 async def decide_many(table: DecisionTable, cases: Sequence[Mapping[str, Any]]) -> list[Decided | Exception]:
     """The answer to each case, or why there is none."""
     return await asyncio.to_thread(_all, table, cases)

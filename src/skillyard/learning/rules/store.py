@@ -19,7 +19,7 @@ MAX_CASES: Final = 500
 """Cases that are kept of one rule; the oldest that nobody pinned go first."""
 
 
-async def rules_of(session: AsyncSession, tenant_id: str, agent_id: str | None = None) -> list[DecisionRule]:
+async def rules_of(session: AsyncSession, tenant_id: str, agent_id: str | None) -> list[DecisionRule]:
     """The rules of a tenant by name; with an agent, those that it goes by."""
     query = select(RuleRow).where(RuleRow.tenant_id == tenant_id, RuleRow.deleted_at.is_(None))
     if agent_id is not None:
@@ -58,11 +58,11 @@ async def free_version(session: AsyncSession, rule_id: str, wanted: str) -> str:
     return str(version)
 
 
-async def cases_of(session: AsyncSession, rule_id: str, limit: int = MAX_CASES) -> Sequence[RuleCaseRow]:
+async def cases_of(session: AsyncSession, rule_id: str) -> Sequence[RuleCaseRow]:
     """The cases that a rule decided: the pinned ones, then the latest."""
     query = select(RuleCaseRow).where(RuleCaseRow.rule_id == rule_id)
     ordered = query.order_by(RuleCaseRow.pinned.desc(), RuleCaseRow.last_at.desc(), RuleCaseRow.id)
-    return (await session.scalars(ordered.limit(limit))).all()
+    return (await session.scalars(ordered.limit(MAX_CASES))).all()
 
 
 async def note_case(

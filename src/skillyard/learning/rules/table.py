@@ -79,31 +79,31 @@ class DecisionTable:
         return {output.id: plain(value) for output, value in zip(self.outputs, values, strict=True)}
 
 
-def parse_table(document: object, *, field: str = "table") -> DecisionTable:
+def parse_table(document: object) -> DecisionTable:
     """The table that JSON says; whatever is wrong with it is an error that names the place."""
-    given = _object(document, field)
-    inputs = tuple(_input(each, f"{field}.inputs[{at}]") for at, each in _list(given, "inputs", field, MAX_COLUMNS))
-    outputs = tuple(_output(each, f"{field}.outputs[{at}]") for at, each in _list(given, "outputs", field, MAX_COLUMNS))
+    given = _object(document, "table")
+    inputs = tuple(_input(each, f"table.inputs[{at}]") for at, each in _list(given, "inputs", "table", MAX_COLUMNS))
+    outputs = tuple(_output(each, f"table.outputs[{at}]") for at, each in _list(given, "outputs", "table", MAX_COLUMNS))
     for kind, columns in (("inputs", inputs), ("outputs", outputs)):
         if not columns:
-            refuse(f"a table needs {kind}", "Add at least one.", field=f"{field}.{kind}", value="[]")
-    _distinct([*(each.id for each in inputs), *(each.id for each in outputs)], f"{field}.inputs", "columns")
+            refuse(f"a table needs {kind}", "Add at least one.", field=f"table.{kind}", value="[]")
+    _distinct([*(each.id for each in inputs), *(each.id for each in outputs)], "table.inputs", "columns")
     rules = tuple(
-        _rule(each, at, inputs, outputs, f"{field}.rules[{at}]") for at, each in _list(given, "rules", field, MAX_RULES)
+        _rule(each, at, inputs, outputs, f"table.rules[{at}]") for at, each in _list(given, "rules", "table", MAX_RULES)
     )
-    _distinct([rule.id for rule in rules], f"{field}.rules", "rules")
+    _distinct([rule.id for rule in rules], "table.rules", "rules")
     default = given.get("default")
     table = DecisionTable(
-        hit_policy=_policy(given.get("hit_policy", "U"), f"{field}.hit_policy"),
+        hit_policy=_policy(given.get("hit_policy", "U"), "table.hit_policy"),
         inputs=inputs,
         outputs=outputs,
         rules=rules,
-        default=None if default is None else _results(default, outputs, f"{field}.default"),
+        default=None if default is None else _results(default, outputs, "table.default"),
     )
-    _unknown(given, ("hit_policy", "inputs", "outputs", "rules", "default"), field)
+    _unknown(given, ("hit_policy", "inputs", "outputs", "rules", "default"), "table")
     if table.hit_policy is HitPolicy.PRIORITY and not all(output.values for output in outputs):
         fix = "List the values of each output, the more important first, or choose another hit policy."
-        refuse("priority needs to know what is more important", fix, field=f"{field}.outputs", value="P")
+        refuse("priority needs to know what is more important", fix, field="table.outputs", value="P")
     return table
 
 

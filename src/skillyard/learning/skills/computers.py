@@ -1,12 +1,12 @@
 """Computers that skills are made and tried on: sessions with files and a shell, here or elsewhere."""
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import SkillyardError, TimedOutError
 from skillyard.identity.principals import Principal
 from skillyard.sandbox.runs import Runs, Wish
@@ -61,7 +61,7 @@ class SandboxComputers:
         try:
             yield _Sandboxed(principal=principal, id=sandbox.id, runs=self._runs, workspace=self._workspace)
         finally:
-            await asyncio.shield(asyncio.create_task(self._delete(principal, sandbox.id)))
+            await to_the_end(self._delete(principal, sandbox.id))
 
     async def _delete(self, principal: Principal, sandbox_id: str) -> None:
         try:

@@ -14,12 +14,11 @@ from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.document import parse
 from skillyard.skill.models import Finding, Profile, Severity, Value
 from skillyard.skill.references import Reference
-from skillyard.skill.scan import RULES
+from skillyard.skill.scan import SCAN_CODES
 
 TOOLS: Final = "allowed-tools"
 VERSION: Final = "version"
 _OWN: Final = frozenset({"name", "description"})
-_SCANNED: Final = frozenset(rule.code for rule in RULES)
 _FRONTMATTER: Final = re.compile(r"\s*---[ \t]*\r?\n[ \t]*(?:name|description)[ \t]*:")
 _BROKEN: Final = frozenset({"reference-broken", "reference-leaves-skill"})
 
@@ -54,7 +53,7 @@ def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:
     if before is not None:
         problems += _lost_fields(draft, before)
         asks += _changed_fields(draft, before)
-    warned = [each for each in found if each.severity is Severity.WARNING and each.code in _SCANNED]
+    warned = [each for each in found if each.severity is Severity.WARNING and each.code in SCAN_CODES]
     known = {(each.target_skill, each.target_path) for each in (before.references if before else ())}
     return Inspection(
         problems=tuple(problems),
@@ -79,7 +78,7 @@ def _new_findings(draft: Draft, before: Draft | None, name: str) -> list[Finding
 def _findings(draft: Draft, name: str) -> Iterator[Finding]:
     file = draft.bundle.get(SKILL_FILE)
     yield from parse(file.data if file else b"", folder=name, profile=Profile.STRICT).findings
-    yield from (finding for finding in draft.findings if finding.code in _SCANNED | _BROKEN)
+    yield from (finding for finding in draft.findings if finding.code in SCAN_CODES | _BROKEN)
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

@@ -1,14 +1,14 @@
 """Computers at a computer-use server that is reached over MCP."""
 
-import asyncio
 import base64
 import logging
 import re
-import shlex
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from shlex import quote
 from typing import Final
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.identity.principals import Principal
 from skillyard.learning.skills.base64_text import normalize_and_decode_base64
@@ -47,9 +47,9 @@ class RemoteComputers:
             try:
                 yield await _Remote.at(tools, session)
             finally:
-                await asyncio.shield(asyncio.create_task(_end(tools, session)))
+                await to_the_end(_end(tools, session))
         finally:
-            await asyncio.shield(asyncio.create_task(tools.close()))
+            await to_the_end(tools.close())
 
 
 class _Remote(Computer):
@@ -73,18 +73,18 @@ class _Remote(Computer):
             text = data.decode()
         except UnicodeDecodeError:
             await self._create(f"{target}.b64", base64.b64encode(data).decode())
-            await self._require(f"base64 -d {_quoted(f'{path}.b64')} > {_quoted(path)} && rm {_quoted(f'{path}.b64')}")
+            await self._require(f"base64 -d {quote(f'{path}.b64')} > {quote(path)} && rm {quote(f'{path}.b64')}")
         else:
             await self._create(target, text)
         if executable:
-            await self._require(f"chmod +x {_quoted(path)}")
+            await self._require(f"chmod +x {quote(path)}")
 
     async def run_shell(self, command: str, *, seconds: float = 60.0) -> Ran:
-        inside = f"cd {_quoted(self._folder)} && {{ {command}\n}}" if self._folder else command
+        inside = f"cd {quote(self._folder)} && {{ {command}\n}}" if self._folder else command
         said = await self._tools.call(
             "run_shell",
             session=self._session,
-            command=f"python3 -I -S -c {_quoted(_RUN)} {_quoted(inside)}",
+            command=f"python3 -I -S -c {quote(_RUN)} {quote(inside)}",
             seconds=_SECONDS + seconds,
         )
         found = _ANSWER.search(said)
@@ -110,7 +110,3 @@ async def _end(tools: Tools, session: str) -> None:
         await tools.call("delete_session", session=session)
     except SkillyardError as error:  # its time ends it
         _log.warning("The session %s could not be deleted: %s", session, error.message)
-
-
-def _quoted(text: str) -> str:
-    return shlex.quote(text)

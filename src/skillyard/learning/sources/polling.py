@@ -12,6 +12,7 @@ from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
 from skillyard.errors import InputError, SkillyardError
+from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.batches import take_each
 from skillyard.learning.feedback import FeedbackSpec
@@ -25,7 +26,6 @@ from skillyard.learning.sources.dead_letters import bury
 from skillyard.learning.sources.readers import Reader
 from skillyard.learning.sources.source import FeedbackSource, SourceKind, source_of
 from skillyard.learning.sources.tables import TablePlace, TableReader
-from skillyard.releases.owners import owner_of
 
 LEASE: Final = timedelta(minutes=10)
 """Longer than a page takes; whoever reads renews it with each."""

@@ -11,13 +11,11 @@ from skillyard.releases.mining.labels import label_key
 from skillyard.releases.payloads import Element, Step, StepType, VariableType
 from skillyard.releases.placeholders import literal
 from skillyard.sandbox.browser_lines import line_of
-from skillyard.sandbox.browser_steps import BrowserStep
+from skillyard.sandbox.browser_steps import TYPING, BrowserStep
 from skillyard.sandbox.capture.browser_secrets import is_for_secret
 from skillyard.sandbox.capture.markers import has_marker
 
-ENTERING: Final = frozenset({"fill", "type"})
 CHOOSING: Final = frozenset({"select"})
-TOGGLING: Final = frozenset({"check", "uncheck"})
 GOING: Final = frozenset({"open", "back", "forward", "reload"})
 _CHECKABLE: Final = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _CHOICES: Final = frozenset({"option", "radio", "menuitemradio", "gridcell", "treeitem"})
@@ -118,7 +116,7 @@ class BrowserAct(Act):
     @property
     def kind(self) -> str:
         """The verb, the same for those that do the same."""
-        if self.verb in ENTERING:
+        if self.verb in TYPING:
             return "enter"
         if self.verb in CHOOSING:
             return "choose"
@@ -137,7 +135,7 @@ class BrowserAct(Act):
 
     @property
     def enters_secret(self) -> bool:
-        return self.verb in ENTERING and (any(map(has_marker, self.values)) or bool(self.spot and self.spot.password))
+        return self.verb in TYPING and (any(map(has_marker, self.values)) or bool(self.spot and self.spot.password))
 
     @property
     def same_place(self) -> tuple[str, str, str, str]:
@@ -172,8 +170,8 @@ class BrowserAct(Act):
         if self.verb == "open":
             return [part.slot for part in address_parts(self.values[0]) if part.slot is not None]
         found: list[Slot] = []
-        if self.verb in ENTERING | CHOOSING:
-            context = Context.FIELD if self.verb in ENTERING else Context.CHOICE
+        if self.verb in TYPING | CHOOSING:
+            context = Context.FIELD if self.verb in TYPING else Context.CHOICE
             spot = self.spot
             label = spot.title if spot else self.selector
             kind = _TYPES.get(spot.input_type) if spot else None

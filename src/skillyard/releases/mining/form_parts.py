@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from skillyard.releases.mining.acts import Act
-from skillyard.releases.mining.browser_acts import CHOOSING, ENTERING, BrowserAct
+from skillyard.releases.mining.browser_acts import CHOOSING, BrowserAct
+from skillyard.sandbox.browser_steps import TYPING
 
 _MOST: Final = 100
 _TICKED: Final = frozenset({"checkbox", "switch"})
@@ -90,4 +91,4 @@ def may_be_left_out(act: BrowserAct) -> bool:
     spot = act.spot
     if spot is None or not spot.name or act.enters_secret:
         return False
-    return act.verb in ENTERING | CHOOSING or spot.role in _TICKED or (spot.role in _PICKED and bool(spot.group))
+    return act.verb in TYPING | CHOOSING or spot.role in _TICKED or (spot.role in _PICKED and bool(spot.group))

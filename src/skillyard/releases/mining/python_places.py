@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from skillyard.releases.mining.acts import Context, Slot
+from skillyard.releases.mining.value_types import ADDRESS, PATH
 from skillyard.releases.payloads import VariableType
+from skillyard.sandbox.capture.python_pairs import name_of
 from skillyard.sandbox.capture.python_source import Places
 from skillyard.sandbox.capture.python_trees import tree_of
 
 _STRUCTURE: Final = re.compile(r"[rwabtx+]{1,3}|utf-?8|ascii|latin-?1|\W*|", re.IGNORECASE)
 """Texts that say how something is done: modes, encodings, separators."""
-_PATH: Final = re.compile(r"(?:[\w.~-]*/)+[\w.~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,7}")
-_ADDRESS: Final = re.compile(r"https?://\S+")
 _POSITIONAL: Final = {
     **dict.fromkeys(("open", "Path", "read_csv", "read_json", "read_text", "to_csv", "to_json"), "path"),
     **dict.fromkeys(("get", "post", "put", "urlopen"), "url"),
@@ -50,7 +50,7 @@ def constants_of(tree: ast.Module, code: str) -> Iterator[Constant]:
             kind = VariableType.INTEGER
         elif isinstance(value, float):
             kind = VariableType.NUMBER
-        elif isinstance(value, str) and _PATH.fullmatch(value) and not _ADDRESS.match(value):
+        elif isinstance(value, str) and PATH.fullmatch(value) and not ADDRESS.match(value):
             kind = VariableType.PATH
         start, end = places.of(node)
         text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -125,15 +125,15 @@ class _Finder(ast.NodeVisitor):
             target = node.targets[0]
             if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
                 for one, value in zip(target.elts, node.value.elts, strict=False):
-                    self._named(_name(one), value)
+                    self._named(name_of(one), value)
                 return
-            self._named(_name(target), node.value)
+            self._named(name_of(target), node.value)
         else:
             self._named("", node.value)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self._named(_name(node.target), node.value)
+            self._named(name_of(node.target), node.value)
 
     def visit_keyword(self, node: ast.keyword) -> None:
         self._named(node.arg or "", node.value)
@@ -153,13 +153,13 @@ class _Finder(ast.NodeVisitor):
                 self.visit(part.value)
 
     def visit_Compare(self, node: ast.Compare) -> None:
-        name = _name(node.left)
+        name = name_of(node.left)
         self.visit(node.left)
         for other in node.comparators:
             self._named(name, other)
 
     def visit_Call(self, node: ast.Call) -> None:
-        name = node.func.id if isinstance(node.func, ast.Name) else _name(node.func)
+        name = node.func.id if isinstance(node.func, ast.Name) else name_of(node.func)
         self.visit(node.func)
         label = _POSITIONAL.get(name, "")
         for index, argument in enumerate(node.args):
@@ -176,13 +176,3 @@ class _Finder(ast.NodeVisitor):
         before, self._label = self._label, label
         self.visit(node)
         self._label = before
-
-
-def _name(node: ast.expr) -> str:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case ast.Subscript(slice=ast.Constant(value=str(name))):
-            return name
-        case _:
-            return ""

@@ -5,8 +5,9 @@ from itertools import pairwise
 from typing import Final
 
 from skillyard.releases.mining.acts import Act
-from skillyard.releases.mining.browser_acts import ENTERING, BrowserAct
+from skillyard.releases.mining.browser_acts import BrowserAct
 from skillyard.releases.mining.labels import label_key
+from skillyard.sandbox.browser_steps import TYPING
 
 _WRITTEN: Final = frozenset({"textbox", "searchbox", "spinbutton"})
 """Elements that are clicked only to write into them."""
@@ -136,7 +137,7 @@ def _only_cleared(acts: Sequence[Act], earlier: Sequence[int]) -> bool:
 
 
 def _toggles(act: BrowserAct) -> bool:
-    return act.verb not in ENTERING and act.kind in {"check", "uncheck"}
+    return act.verb not in TYPING and act.kind in {"check", "uncheck"}
 
 
 def _opposite(one: Act, other: BrowserAct) -> bool:

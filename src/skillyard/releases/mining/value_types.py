@@ -19,8 +19,8 @@ _CODED: Final = re.compile(
 )
 """What is called so is written in digits, but no amount."""
 _EMAIL: Final = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+\.[A-Za-z]{2,}")
-_ADDRESS: Final = re.compile(r"https?://\S+")
-_PATH: Final = re.compile(r"(?:[\w.~-]*/)+[\w.~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,7}")
+ADDRESS: Final = re.compile(r"https?://\S+")
+PATH: Final = re.compile(r"(?:[\w.~-]*/)+[\w.~-]*|[\w~-][\w.~-]*\.[A-Za-z]\w{0,7}")
 
 
 def type_of(values: Sequence[str], slot: Slot, *, whole: bool = True) -> VariableType:
@@ -38,10 +38,10 @@ def type_of(values: Sequence[str], slot: Slot, *, whole: bool = True) -> Variabl
         return VariableType.DATE
     if all(map(_EMAIL.fullmatch, given)):
         return VariableType.EMAIL
-    if all(_ADDRESS.fullmatch(one) and _fits(VariableType.URL, one) for one in given):
+    if all(ADDRESS.fullmatch(one) and _fits(VariableType.URL, one) for one in given):
         return VariableType.URL
     in_code = slot.context in {Context.WORD, Context.LITERAL}
-    if in_code and whole and all(map(_PATH.fullmatch, given)):
+    if in_code and whole and all(map(PATH.fullmatch, given)):
         return VariableType.PATH
     return VariableType.STRING
 

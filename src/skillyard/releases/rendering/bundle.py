@@ -17,10 +17,9 @@ def render_bundle(
     payload: PayloadLike,
     candidate: object = None,
     executions: Iterable[object] = (),
-    skill_key: str | None = None,
 ) -> Bundle:
     """`SKILL.md` and, of a payload that can be replayed, the scripts that do so. The same input, the same digest."""
-    key = skill_key or getattr(candidate, "skill_key", None) or name
+    key = getattr(candidate, "skill_key", None) or name
     read = read_payload(payload, getattr(candidate, "skill_type", None) or "")
     text = render_skill(name=name, skill_key=key, candidate=candidate, payload=read, executions=executions)
     files = [BundleFile(SKILL_FILE, text.encode())]

@@ -4,10 +4,11 @@ import json
 from typing import Any
 
 from skillyard.errors import InputError
+from skillyard.releases.filling.python import fill_python
+from skillyard.releases.filling.shell import environment_name, fill_shell, program_variables
 from skillyard.releases.payload_json import payload_document
 from skillyard.releases.payloads import Payload, Step, StepType, VariableType
 from skillyard.releases.placeholders import Scalar, placeholders
-from skillyard.releases.templates import environment_name, fill_python, fill_shell, program_variables
 from skillyard.skill.names import hidden_characters
 
 

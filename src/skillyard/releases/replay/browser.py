@@ -9,13 +9,13 @@ from typing import Final
 
 from skillyard.releases.outcomes import StepReport, Verdict
 from skillyard.releases.payloads import Check, Element, StepType
-from skillyard.releases.replay.checks import SNAPSHOT, Checks, Said
+from skillyard.releases.replay.checks import ADDRESS, SNAPSHOT, Checks, Said
 from skillyard.releases.replay.page import Page
 from skillyard.releases.replay.preparation import BrowserWork
 from skillyard.releases.replay.reports import Clock, FailedError, shortened
 from skillyard.releases.replay.resolution import Found, NotFoundHereError, exactly, nearly
 from skillyard.releases.replay.roles import ACTING, fits, fitting
-from skillyard.sandbox.browser_steps import BrowserStep
+from skillyard.sandbox.browser_steps import TYPING, BrowserStep
 from skillyard.sandbox.browsing import Drive, StepDone
 from skillyard.sandbox.session import Ending
 
@@ -34,9 +34,7 @@ _INTERACTIVE: Final = replace(SNAPSHOT, options=("interactive",))
 _GONE: Final = ("is not on the page any more", "nothing like it appeared")
 _ATTEMPT: Final = 6.0
 """Seconds for doing something to an element that was just seen."""
-_TYPING: Final = frozenset({"fill", "type"})
 _SCREENSHOT: Final = BrowserStep(verb="screenshot")
-_WHERE: Final = BrowserStep(verb="get", arguments=("url",))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,11 +95,11 @@ class BrowserRow:
 
     async def begun(self) -> None:
         """Wait until there is a browser: how long that takes says nothing about the steps."""
-        await self._drive.look(_WHERE, seconds=self._clock.within(_START_SECONDS))
+        await self._drive.look(ADDRESS, seconds=self._clock.within(_START_SECONDS))
 
     async def look(self) -> None:
         """See where the browser is, where nothing is to be done but to look."""
-        await self._drive.take(_WHERE, shown=LOOK, seconds=_LOOK_SECONDS)
+        await self._drive.take(ADDRESS, shown=LOOK, seconds=_LOOK_SECONDS)
 
     async def hold(
         self,
@@ -235,7 +233,7 @@ class BrowserRow:
 
 def _hides(work: BrowserWork) -> bool:
     """Whether what is typed is for a password field alone: it is a secret, or was typed into one."""
-    typed = {work.step.verb, *work.step.arguments[2:3]} & _TYPING
+    typed = {work.step.verb, *work.step.arguments[2:3]} & TYPING
     return work.secret or (bool(typed) and work.element is not None and work.element.password)
 
 

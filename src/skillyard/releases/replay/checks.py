@@ -25,7 +25,7 @@ _LOOK_AGAIN: Final = 0.15
 _LOOK_SECONDS: Final = 10.0
 _MAX_FILE: Final = 16 * 1024 * 1024
 _VISIBLE_TEXT: Final = BrowserStep(verb="eval", arguments=("document.body ? document.body.innerText : ''",))
-_ADDRESS: Final = BrowserStep(verb="get", arguments=("url",))
+ADDRESS: Final = BrowserStep(verb="get", arguments=("url",))
 SNAPSHOT: Final = BrowserStep(verb="snapshot")
 
 
@@ -100,7 +100,7 @@ class Checks:
 
     async def _on_page(self, check: Check, drive: Drive) -> bool:
         if check.kind is CheckKind.URL_MATCHES:
-            address = await drive.look(_ADDRESS, seconds=_LOOK_SECONDS)
+            address = await drive.look(ADDRESS, seconds=_LOOK_SECONDS)
             return not address.exit_code and self._matches(check.value, address.output.strip())
         if check.kind is CheckKind.TEXT_VISIBLE:
             wanted = plain(self._filled(check.value)).casefold()

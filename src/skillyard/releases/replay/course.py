@@ -10,6 +10,7 @@ from typing import Final
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
 from skillyard.redact import Secrets, redact
+from skillyard.releases.filling.shell import environment_name
 from skillyard.releases.mining.findings import REPLAY_TAG
 from skillyard.releases.outcomes import Replay, StepReport, Verdict
 from skillyard.releases.payload_checks import OF_PAGES
@@ -19,7 +20,6 @@ from skillyard.releases.replay.browser import LOOK, BrowserRow, Patience
 from skillyard.releases.replay.checks import Checks, Said
 from skillyard.releases.replay.preparation import BrowserWork, CodeWork, Work
 from skillyard.releases.replay.reports import Clock, FailedError, shortened
-from skillyard.releases.templates import environment_name
 from skillyard.sandbox import executions
 from skillyard.sandbox.browsing import Browsing, Drive
 from skillyard.sandbox.capabilities import Ability

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
+from skillyard.releases.replay.roles import FILLED
+
 _LINE: Final = re.compile(r"( *)- ([^\s:\"\[]+)(.*)")
 _ATTRIBUTE: Final = re.compile(r" \[([^\[\]=]+)(?:=([^\[\]]*))?\]")
 _GROUPS: Final = frozenset(
@@ -16,8 +18,6 @@ _GROUPS: Final = frozenset(
     )
 )
 """What tells elements of the same name apart."""
-_FIELDS: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "slider"})
-"""What somebody typed is not what the page says."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +74,8 @@ class Page:
     @cached_property
     def text(self) -> str:
         """All that can be read on it, in one line."""
-        said = (node.name if node.role in _FIELDS else node.label for node in self.nodes if node.role[0] != "/")
+        # What somebody typed is not what the page says.
+        said = (node.name if node.role in FILLED else node.label for node in self.nodes if node.role[0] != "/")
         return " ".join(text for text in said if text)
 
     def _said(self, group: Node, *, but: Node) -> str:

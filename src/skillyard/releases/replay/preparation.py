@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from skillyard.errors import InputError
+from skillyard.releases.filling.browser import fill_browser
+from skillyard.releases.filling.python import fill_python
+from skillyard.releases.filling.shell import environment_name, fill_shell
 from skillyard.releases.payloads import Element, Payload, Step, StepType
 from skillyard.releases.placeholders import Scalar, fill_text, placeholders, text_of
-from skillyard.releases.templates import environment_name, fill_browser, fill_python, fill_shell
-from skillyard.sandbox.browser_steps import BrowserStep, parse_step
-
-_TYPING: Final = frozenset({"fill", "type"})
+from skillyard.sandbox.browser_steps import TYPING, BrowserStep, parse_step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,7 +106,7 @@ def _is_left_out(step: Step, values: Mapping[str, Scalar]) -> bool:
 
 def _typed_text(step: BrowserStep) -> str | None:
     """The text that a step types, always its last argument."""
-    typing = step.verb in _TYPING or (step.verb == "find" and bool(set(step.arguments[2:-1]) & _TYPING))
+    typing = step.verb in TYPING or (step.verb == "find" and bool(set(step.arguments[2:-1]) & TYPING))
     return step.arguments[-1] if typing else None
 
 

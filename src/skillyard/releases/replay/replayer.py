@@ -1,11 +1,11 @@
 """Replays: the steps of a payload, taken anew with new values in a sandbox, and a verdict."""
 
-import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import InputError, SkillyardError
 from skillyard.identity.principals import Principal
 from skillyard.releases.outcomes import Replay
@@ -94,7 +94,7 @@ class Replayer:
             return await course.taken(works)
         finally:
             if sandbox_id is None:
-                await asyncio.shield(asyncio.create_task(self._delete(caller, sandbox)))
+                await to_the_end(self._delete(caller, sandbox))
 
     async def _delete(self, caller: Principal, sandbox: Sandbox) -> None:
         with suppress(SkillyardError):  # its end is near anyway

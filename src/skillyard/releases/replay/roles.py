@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-_FILLED: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "slider"})
+FILLED: Final = frozenset({"textbox", "searchbox", "combobox", "spinbutton", "slider"})
 _CHECKED: Final = frozenset({"checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"})
 _FITTING: Final[Mapping[str, frozenset[str]]] = {
-    "fill": _FILLED,
-    "type": _FILLED,
+    "fill": FILLED,
+    "type": FILLED,
     "check": _CHECKED,
     "uncheck": _CHECKED - {"radio", "menuitemradio"},
     "select": frozenset({"combobox", "listbox"}),

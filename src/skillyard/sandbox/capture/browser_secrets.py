@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from skillyard.errors import InputError
 from skillyard.sandbox.browser_lines import line_of
-from skillyard.sandbox.browser_steps import VERBS, BrowserStep, parse_step
+from skillyard.sandbox.browser_steps import TYPING, VERBS, BrowserStep, parse_step
 from skillyard.sandbox.capture.markers import MARKER, marker
 from skillyard.sandbox.capture.secret_names import is_secret_label, is_secret_name, secret_called
 from skillyard.sandbox.capture.secret_texts import Learn, mask_forms, mask_source
 
-_TYPING: Final = frozenset({"fill", "type"})
 _TELLING: Final = frozenset({"fill", "type", "find", "press", "eval", "open", "select", "wait"})
 """Verbs whose arguments may be anything."""
 _SECRET_CONTENTS: Final = frozenset({"current-password", "new-password", "one-time-code", "cc-csc"})
@@ -53,9 +52,9 @@ def mask_step(command: str, target: Mapping[str, Any] | None, learn: Learn, *, s
 
 def _typed_at(step: BrowserStep) -> int | None:
     """Which of the arguments is typed."""
-    if step.verb in _TYPING:
+    if step.verb in TYPING:
         return 1
-    if step.verb == "find" and any(action in _TYPING for action in step.arguments[2:4]):
+    if step.verb == "find" and any(action in TYPING for action in step.arguments[2:4]):
         return len(step.arguments) - 1
     return None
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import CapabilityError, ConflictError, NotFoundError, SkillyardError
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import Ability, Capabilities
@@ -88,10 +89,10 @@ class ComputerUseBackend(Backend):
                 session = await self._open(remote, place)
             except BaseException:
                 with contextlib.suppress(SkillyardError):
-                    await asyncio.shield(remote.end())
+                    await to_the_end(remote.end())
                 raise
         except BaseException:
-            await asyncio.shield(tools.close())
+            await to_the_end(tools.close())
             raise
         self._remotes[place.cargo_id] = remote
         self._sessions[place.sandbox_id] = session

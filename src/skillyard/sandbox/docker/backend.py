@@ -8,6 +8,7 @@ from functools import cache
 from time import time
 from typing import Any, Final
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import CapabilityError, ConflictError, NotFoundError, SkillyardError, UnavailableError
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import BOUNDARY, Ability, Barrier, Capabilities
@@ -179,7 +180,7 @@ class DockerBackend(Backend):
                 raise
         except BaseException:
             with contextlib.suppress(UnavailableError):
-                await asyncio.shield(end())
+                await to_the_end(end())
             raise
         opened.append(session)
         self._sessions[place.sandbox_id] = session

@@ -1,11 +1,11 @@
 """The cargos of the Docker backend: a named volume each, which belongs to an unprivileged user of its own."""
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
+from skillyard.cancellation import to_the_end
 from skillyard.errors import ConflictError, LimitError, NotFoundError, UnavailableError
 from skillyard.sandbox.docker.container import (
     CARGO,
@@ -61,7 +61,7 @@ class DockerVolumes:
         try:
             await self._fill(volume, source)
         except BaseException:
-            await asyncio.shield(self._engine.remove_volume(volume.name))
+            await to_the_end(self._engine.remove_volume(volume.name))
             raise
 
     async def take_over(self, volume: Volume) -> None:
@@ -89,7 +89,7 @@ class DockerVolumes:
             await self._engine.start(container)
             return await self._engine.wait(container, HELPER_SECONDS)
         finally:
-            await asyncio.shield(self._engine.remove(container))
+            await to_the_end(self._engine.remove(container))
 
     async def _make(self, cargo_id: str, uid: int) -> Volume:
         labels = {YARD: self._yard, CARGO: cargo_id, UID: str(uid)}

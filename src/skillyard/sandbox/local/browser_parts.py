@@ -12,7 +12,8 @@ PACKAGES: Final = "/opt/skillyard/browser"
 _NEEDED: Final = ("playwright", "greenlet")
 _USED: Final = ("pyee", "typing_extensions")
 """By some versions of those."""
-_PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
+_PROGRAMS: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""As inside, the shell first."""
 _SYSTEM: Final = "/usr"
 
 
@@ -27,7 +28,7 @@ class BrowserParts:
     @classmethod
     def find(cls, chromium: Path | None = None) -> "BrowserParts | None":
         """Those of this machine: Chromium where a setting says, else the first on the PATH; None without one part."""
-        program = chromium or next((Path(found) for name in _PROGRAMS if (found := shutil.which(name))), None)
+        program = chromium or chromium_of_machine()
         packages = [place for name in (*_NEEDED, *_USED) if (place := _place(name))]
         if program is None or not program.exists() or any(_place(name) is None for name in _NEEDED):
             return None
@@ -38,6 +39,11 @@ class BrowserParts:
             program = real
         variables = {"SKILLYARD_CHROMIUM": str(program), "SKILLYARD_BROWSER_PACKAGES": PACKAGES}
         return cls(binds=tuple(binds), variables=variables)
+
+
+def chromium_of_machine() -> Path | None:
+    """The first Chromium on the PATH."""
+    return next((Path(found) for name in _PROGRAMS if (found := shutil.which(name))), None)
 
 
 def _place(name: str) -> Path | None:

@@ -60,11 +60,10 @@ class BwrapBackend(LocalBackend):
         cgroups: Cgroups,
         proxy: MakeProxy,
         browser: BrowserParts | None = None,
-        python: Python | None = None,
     ) -> None:
         super().__init__(folder, users=users, cgroups=cgroups, proxy=proxy)
         self._browser = browser
-        self._python = python or Python.of_server()
+        self._python = Python.of_server()
         self._capabilities: Capabilities | None = None
 
     async def capabilities(self) -> Capabilities:

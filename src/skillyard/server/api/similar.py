@@ -5,7 +5,7 @@ from typing import Annotated, Self
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from skillyard.app.registry_similarity import RegistrySimilarity, SimilarSkills
+from skillyard.app.registry_similarity import SimilarSkills, similar_in_registry
 from skillyard.registry.skills import Skill
 from skillyard.search.similar import LOWEST, NEAR, Kind, Likeness
 from skillyard.server.api.caller import Caller, TheYard
@@ -70,7 +70,7 @@ async def get_similar(
     ] = NEAR,
 ) -> Success[SimilarSchema]:
     """Copies and variants of a skill, and others of its name, among those that you may see. No model is asked."""
-    found = await RegistrySimilarity(yard.database, yard.search).like(caller, skill_id, threshold=threshold)
+    found = await similar_in_registry(yard.database, yard.search, caller, skill_id, threshold=threshold)
     if not found.is_fresh:
         await not_kept(request)
     return Success(data=SimilarSchema.of(found))

@@ -1,13 +1,13 @@
-"""What a client may write next: the ids of skills, and the paths of their files."""
+"""What a client may write next in an address: which skill, and which of its files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, ResourceTemplateReference
 
-from skillyard.agents.source import SkillSource
+from skillyard.agents.source import MAX_PAGE, Found, SkillSource
 from skillyard.server.mcp.manifests import files_of
-from skillyard.server.mcp.uris import TEMPLATE
+from skillyard.server.mcp.uris import SCHEME, TEMPLATE, places, skill_part
 
 MOST: Final = 100
 
@@ -24,9 +24,19 @@ def completed(source: SkillSource, params: CompleteRequestParams) -> CompleteRes
 
 def _candidates(source: SkillSource, argument: str, given: Mapping[str, str]) -> Iterable[str]:
     if argument == "skill":
-        return source.snapshot()
-    found = source.find(given.get("skill", "")) if argument == "path" else None
-    return files_of(source, found) if found is not None else ()
+        return map(skill_part, _all(source))
+    place = next(places(source, f"{SCHEME}{given.get('skill', '')}"), None) if argument == "path" else None
+    return files_of(source, place.skill) if place is not None and not place.path else ()
+
+
+def _all(source: SkillSource) -> Iterator[Found]:
+    cursor = ""
+    while True:
+        page = source.page(cursor, MAX_PAGE)
+        yield from page.skills
+        cursor = page.next_cursor
+        if not cursor:
+            return
 
 
 def _fitting(written: str, candidates: Iterable[str]) -> list[str]:

@@ -4,19 +4,19 @@ import asyncio
 import contextlib
 from collections import OrderedDict
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
-from uuid import uuid4
 from weakref import WeakSet, WeakValueDictionary
 
 from anyio import CapacityLimiter
 from mcp.server.context import ServerRequestContext
 from starlette.datastructures import State
 
+from skillyard.agents.folder_counts import COUNTS_FILE, FolderCounts
 from skillyard.agents.folder_uses import FolderUses
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import Nowhere, OnThisMachine
-from skillyard.agents.toolsets.names import chosen_toolsets
 from skillyard.agents.yard_source import YardSource
 from skillyard.db.database import Database
 from skillyard.errors import NotAllowedError, UsageError
@@ -28,6 +28,7 @@ from skillyard.server.asgi import Scope, header
 from skillyard.server.mcp.guests import Common, Guest
 from skillyard.server.mcp.manifests import KeptManifests
 from skillyard.server.mcp.threads import MOST_CALLS, aside
+from skillyard.server.mcp.wanted import Wanted, wanted_by
 from skillyard.server.streams import Streams
 from skillyard.skill.limits import MIB
 
@@ -74,15 +75,15 @@ class HttpGuests:
         """The guest that a request is from; it is refused if it wants what is not there, or not for its sender."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         named = query.get("toolsets") or [(header(scope, TOOLSETS_HEADER) or b"").decode("latin-1")]
-        toolsets = chosen_toolsets(",".join(named))
+        wanted = wanted_by(toolsets=",".join(named), budget=query.get("budget", [""])[-1])
         place = query.get("source", [REGISTRY])[-1]
         credentials = tuple((name, value) for name, value in scope["headers"] if name in _CREDENTIALS)
-        session = header(scope, b"mcp-session-id") or b""
-        key = (principal.token_id or principal.person_id, credentials, session, toolsets, place)
+        session = _session_of(scope, principal)
+        key = (credentials, session, wanted, place)
         _require_place(place, principal)
         guest = self._known.get(key)
         if guest is None:
-            guest = self._known[key] = self._made(place, toolsets, credentials, principal)
+            guest = self._known[key] = self._made(place, wanted, credentials, principal, session)
             self._all.add(guest)
             if len(self._known) > MOST_GUESTS:
                 # Let go of beside the loop, which counting its last uses needs.
@@ -105,9 +106,10 @@ class HttpGuests:
     def _made(
         self,
         place: str,
-        toolsets: tuple[str, ...],
+        wanted: Wanted,
         credentials: tuple[tuple[bytes, bytes], ...],
         principal: Principal,
+        session: str,
     ) -> Guest:
         transport = OnLoop(self._state.inside, self._loop, credentials)
         client = YardClient(Connection(_HERE, transport=transport, in_process=True))
@@ -124,9 +126,9 @@ class HttpGuests:
             wait = _Changes(self._state.streams, self._state.yard.database).wait
         return Guest(
             source,
-            toolsets,
+            wanted,
             yard=lambda: client,
-            session=f"mcp-{uuid4().hex}",
+            session=session,
             place=OnThisMachine(self._state.home) if self._state.home else Nowhere(),
             wait=wait,
             settle=settle,
@@ -146,8 +148,11 @@ class _Folders:
 
     def __init__(self, state: State) -> None:
         self.client: YardClient | None = None
-        self.uses = FolderUses(self._client)
-        self.source = LibrarySource(state.library, search=state.search, record=self.uses)
+        counts = FolderCounts(state.home / COUNTS_FILE) if state.home else None
+        self.uses = FolderUses(self._client, counts=counts)
+        self.source = LibrarySource(
+            state.library, search=state.search, record=self.uses, uses=counts.read if counts else None
+        )
 
     def _client(self) -> YardClient:
         assert self.client is not None  # noqa: S101 -- whoever uses a skill came before
@@ -165,6 +170,15 @@ class _Changes:
     async def wait(self) -> None:
         await self._streams.news(self._number)
         self._number = await self._database.number()
+
+
+def _session_of(scope: Scope, principal: Principal) -> str:
+    """What uses in one conversation are counted under: the same for as long as it lasts.
+
+    The protocol of today has no sessions: then it is all that comes with one token.
+    """
+    whose = (principal.token_id or principal.person_id).encode()
+    return f"mcp-{sha256(whose + b' ' + (header(scope, b'mcp-session-id') or b'')).hexdigest()[:32]}"
 
 
 def _require_place(place: str, principal: Principal) -> None:

@@ -5,7 +5,8 @@ answer it. It reads the same line once it is there, and answers everything else.
 """
 
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -13,11 +14,20 @@ import skillyard
 
 NAME: Final = "skillyard"
 TITLE: Final = "Skillyard"
-INSTRUCTIONS: Final = (
-    "Skills are folders of instructions, scripts and references for kinds of tasks. Before a task, look whether one "
-    "fits: the tool `skill` lists them, `search_skills` finds them. Load it, then do as it says. Every file of a skill "
-    "is also a resource, skill://<skill>/<path>, and every skill a prompt."
+_ALWAYS: Final = (
+    "Skills are folders of instructions, scripts and references for kinds of tasks. Every file of a skill is a "
+    "resource, skill://<skill>/<path>, and every skill a prompt."
 )
+_OF_TOOLSETS: Final = {
+    "skills": "Before a task, look whether a skill fits: the tool `skill` lists them, `search_skills` finds them. Load "
+    "it, then do as it says.",
+    "registry": "Skills of the yard are found, read, written and published with the tools of its registry.",
+    "sandbox": "Commands, code and web pages run in sandboxes: `create_sandbox` makes one.",
+    "releases": "Skills learned from runs are found with `search_learned_skills` and run with `run_skill`; say how a "
+    "task went with `report_skill_outcome`.",
+    "learning": "What people say about your work is taken up as feedback, and what was learned of it is there to be "
+    "recalled.",
+}
 EXTENSION: Final = "io.modelcontextprotocol/skills"
 """The Skills extension of MCP (SEP-2640)."""
 SETTINGS: Final[dict[str, Any]] = {"directoryRead": True}
@@ -36,6 +46,10 @@ _CAPABILITIES: Final[dict[str, Any]] = {
     "tools": {"listChanged": True},
 }
 _META: Final = "io.modelcontextprotocol/"
+_HALF_A_CHARACTER: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+"""JSON can spell one without its other half, which is no text for the SDK."""
+_MOST_BRACKETS: Final = 100
+"""As deep as that the SDK surely reads."""
 
 Fields = dict[str, object]
 Check = Callable[[object], bool]
@@ -49,47 +63,67 @@ class Introduction:
     line: bytes
 
 
-def introduction(line: bytes) -> Introduction | None:
+def instructions(toolsets: Sequence[str]) -> str:
+    """What a server tells its client at the start: of the tools that it has, and no others."""
+    return " ".join([_ALWAYS, *(_OF_TOOLSETS[name] for name in toolsets)])
+
+
+def introduction(line: bytes, told: str) -> Introduction | None:
     """The answer to a line, if it is plainly the first of a connection; the rest is left to the SDK."""
-    try:
-        message: object = json.loads(line.decode())
-    except (ValueError, RecursionError):
+    if not _is_plain(line):
         return None
-    if not _MESSAGE(message) or b"\r" in line.rstrip(b"\r"):  # which ends a line, for the SDK
+    try:
+        message: object = json.loads(line.decode(), parse_constant=_no_constant)
+    except ValueError:
+        return None
+    if not _MESSAGE(message):
         return None
     fields = cast("dict[str, Any]", message)
     request, params = fields["id"], fields["params"]
     if fields["method"] == "initialize" and _HANDSHAKE(params):
-        result = _greeted(params["protocolVersion"])
+        result = _greeted(params["protocolVersion"], told)
     elif fields["method"] == "server/discover" and _DISCOVERY(params):
-        result = _discovered()
+        result = _discovered(told)
     else:
         return None
     answer = {"jsonrpc": "2.0", "id": request, "result": result}
     return Introduction(request=request, line=json.dumps(answer, separators=(",", ":")).encode() + b"\n")
 
 
-def _greeted(version: str) -> dict[str, Any]:
+def _greeted(version: str, told: str) -> dict[str, Any]:
     return {
         "capabilities": _CAPABILITIES,
-        "instructions": INSTRUCTIONS,
+        "instructions": told,
         "protocolVersion": version if version in HANDSHAKES else HANDSHAKES[-1],
         "serverInfo": _SERVER,
     }
 
 
-def _discovered() -> dict[str, Any]:
+def _discovered(told: str) -> dict[str, Any]:
     return {
         **FRESH,
         "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: SETTINGS}},
-        "instructions": INSTRUCTIONS,
+        "instructions": told,
         "supportedVersions": [MODERN],
         "_meta": {f"{_META}serverInfo": _SERVER},
     }
 
 
-def _object(needed: dict[str, Check], optional: dict[str, Check] | None = None) -> Check:
-    """Whether something is an object with these fields, and no other."""
+def _is_plain(line: bytes) -> bool:
+    """Whether every reader of JSON takes the line for the same."""
+    return (
+        b"\r" not in line.rstrip(b"\r")  # which ends a line, for the SDK
+        and line.count(b"{") + line.count(b"[") <= _MOST_BRACKETS
+        and not _HALF_A_CHARACTER.search(line)
+    )
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def _object(needed: dict[str, Check], optional: dict[str, Check] | None = None, *, others: bool = True) -> Check:
+    """Whether something is an object with these fields. As for the SDK, what is optional may be null."""
     known = {**needed, **(optional or {})}
 
     def holds(value: object) -> bool:
@@ -97,39 +131,65 @@ def _object(needed: dict[str, Check], optional: dict[str, Check] | None = None) 
             return False
         fields = cast("Fields", value)
         return needed.keys() <= fields.keys() and all(
-            key in known and known[key](field) for key, field in fields.items()
+            known[key](field) or (field is None and key not in needed) if key in known else others
+            for key, field in fields.items()
         )
 
     return holds
 
 
 def _text(value: object) -> bool:
-    # Half a character, which JSON can spell, is no text for the SDK.
-    return isinstance(value, str) and not any("\ud800" <= character <= "\udfff" for character in value)
+    return isinstance(value, str)
 
 
 def _id(value: object) -> bool:
     return _text(value) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53)
 
 
-def _named_objects(value: object) -> bool:
-    """Objects by name, with nothing in them that a reader could take for something else."""
-    return isinstance(value, dict) and all(_text(key) and field == {} for key, field in cast("Fields", value).items())
-
-
 def _flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
-_EMPTY: Final = _object({})
-_CLIENT: Final = _object({"name": _text, "version": _text}, {"title": _text, "description": _text})
+def _list(check: Check) -> Check:
+    return lambda value: isinstance(value, list) and all(map(check, cast("list[object]", value)))
+
+
+def _objects(value: object) -> bool:
+    """Objects by name."""
+    return isinstance(value, dict) and all(map(_ANY_OBJECT, cast("Fields", value).values()))
+
+
+_ANY_OBJECT: Final = _object({})
+_ICON: Final = _object(
+    {"src": _text}, {"mimeType": _text, "sizes": _list(_text), "theme": lambda value: value in ("light", "dark")}
+)
+_CLIENT: Final = _object(
+    {"name": _text, "version": _text},
+    {"title": _text, "description": _text, "websiteUrl": _text, "icons": _list(_ICON)},
+)
+_TASKS: Final = _object(
+    {},
+    {
+        "list": _ANY_OBJECT,
+        "cancel": _ANY_OBJECT,
+        "requests": _object(
+            {},
+            {
+                "sampling": _object({}, {"createMessage": _ANY_OBJECT}),
+                "elicitation": _object({}, {"create": _ANY_OBJECT}),
+            },
+        ),
+    },
+)
 _CLIENT_CAPABILITIES: Final = _object(
     {},
     {
         "roots": _object({}, {"listChanged": _flag}),
-        "sampling": _object({}, {"context": _EMPTY, "tools": _EMPTY}),
-        "elicitation": _object({}, {"form": _EMPTY, "url": _EMPTY}),
-        "experimental": _named_objects,
+        "sampling": _object({}, {"context": _ANY_OBJECT, "tools": _ANY_OBJECT}),
+        "elicitation": _object({}, {"form": _ANY_OBJECT, "url": _ANY_OBJECT}),
+        "experimental": _objects,
+        "extensions": _objects,
+        "tasks": _TASKS,
     },
 )
 _MESSAGE: Final = _object(
@@ -138,17 +198,24 @@ _MESSAGE: Final = _object(
         "id": _id,
         "method": _text,
         "params": lambda value: isinstance(value, dict),
-    }
+    },
+    others=False,
 )
-_HANDSHAKE: Final = _object({"protocolVersion": _text, "capabilities": _CLIENT_CAPABILITIES, "clientInfo": _CLIENT})
+_HANDSHAKE: Final = _object(
+    {"protocolVersion": _text, "capabilities": _CLIENT_CAPABILITIES, "clientInfo": _CLIENT},
+    {"_meta": _object({}, {"progressToken": _id}, others=False)},
+    others=False,
+)
 _DISCOVERY: Final = _object(
     {
         "_meta": _object(
             {
                 f"{_META}protocolVersion": lambda value: value == MODERN,
-                f"{_META}clientInfo": _CLIENT,
                 f"{_META}clientCapabilities": _CLIENT_CAPABILITIES,
-            }
+            },
+            {f"{_META}clientInfo": _CLIENT, "progressToken": _id},
+            others=False,
         )
-    }
+    },
+    others=False,
 )

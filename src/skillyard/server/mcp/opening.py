@@ -17,12 +17,13 @@ _LONGEST: Final = 1 << 20
 
 
 class Opening:
-    """Reads what a client says first, and answers it if it is an introduction.
+    """Reads what a client says first, and answers it if it is an introduction, with these instructions.
 
     From then on standard input is empty for everyone else: no program that a tool starts can read from the client.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, instructions: str) -> None:
+        self._instructions = instructions
         self._wire = os.dup(0)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
@@ -48,7 +49,7 @@ class Opening:
         while b"\n" not in self._heard and len(self._heard) < _LONGEST and (said := os.read(self._wire, _CHUNK)):
             self._heard += said
         first, ended, _ = self._heard.partition(b"\n")
-        self._answered = introduction(first) if ended else None
+        self._answered = introduction(first, self._instructions) if ended else None
         if self._answered:
             # A client that is gone again is noticed by whoever reads on.
             with suppress(OSError), open(1, "wb", closefd=False) as out:

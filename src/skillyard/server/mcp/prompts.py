@@ -21,7 +21,13 @@ def listed_prompts(source: SkillSource, cursor: str | None) -> ListPromptsResult
 
 
 def prompt_of(
-    source: SkillSource, name: str, arguments: dict[str, str] | None, *, session: str, place: Place
+    source: SkillSource,
+    name: str,
+    arguments: dict[str, str] | None,
+    *,
+    session: str,
+    agent: str = "",
+    place: Place,
 ) -> GetPromptResult:
     """The instructions of a skill, and what it is wanted for."""
     given = dict(arguments or {})
@@ -34,7 +40,7 @@ def prompt_of(
         )
     found = require(source, name)
     text = skill_text(source, found, place)
-    source.record(UsageKind.ACTIVATED, found, session=session)
+    source.record(UsageKind.ACTIVATED, found, session=session, agent=agent)
     messages = [PromptMessage(role="user", content=TextContent(text=text))]
     if task:
         messages.append(PromptMessage(role="user", content=TextContent(text=task)))

@@ -44,7 +44,7 @@ def listed_templates() -> ListResourceTemplatesResult:
     )
 
 
-def read_resource(source: SkillSource, uri: str, *, session: str) -> ReadResourceResult:
+def read_resource(source: SkillSource, uri: str, *, session: str, agent: str = "") -> ReadResourceResult:
     """What is in a file, byte for byte: as text where it is UTF-8."""
     is_folder = False
     for skill, path in places(source, uri):
@@ -54,7 +54,7 @@ def read_resource(source: SkillSource, uri: str, *, session: str) -> ReadResourc
             continue
         data = source.file(skill, path)
         if path == SKILL_FILE:
-            source.record(UsageKind.LOADED, skill, session=session)
+            source.record(UsageKind.LOADED, skill, session=session, agent=agent)
         return ReadResourceResult(contents=[_contents(uri, path, data)])
     if is_folder:
         raise InputError(f"{uri!r} is a folder.", hint="List it with resources/directory/read.", details={"uri": uri})

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import mcp_types as types
 from mcp.server.connection import Connection
@@ -16,8 +16,8 @@ import skillyard
 from skillyard.errors import LimitError
 from skillyard.server.mcp.completions import completed
 from skillyard.server.mcp.errors import mcp_error
-from skillyard.server.mcp.guests import Guest, Guests
-from skillyard.server.mcp.introduction import EXTENSION, INSTRUCTIONS, NAME, SETTINGS, TITLE
+from skillyard.server.mcp.guests import Guests, Visit
+from skillyard.server.mcp.introduction import EXTENSION, NAME, SETTINGS, TITLE, instructions
 from skillyard.server.mcp.news import MOST_WATCHED
 from skillyard.server.mcp.progress import told_to
 from skillyard.server.mcp.prompts import listed_prompts, prompt_of
@@ -31,9 +31,12 @@ from skillyard.server.mcp.skills_extension import (
 )
 from skillyard.server.mcp.threads import aside
 from skillyard.server.mcp.tools import called, listed_tools, tool_named
+from skillyard.skill.paths import printable
 
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P", bound=BaseModel)
+_LONGEST_AGENT: Final = 100
+"""Characters of the name of a client that are kept."""
 
 
 class SkillServer(Server[Any]):
@@ -45,42 +48,52 @@ class SkillServer(Server[Any]):
             NAME,
             version=skillyard.__version__,
             title=TITLE,
-            instructions=INSTRUCTIONS,
             # Headers that repeat arguments are for tools that declare some; the SDK would list all tools to find out.
             get_tool_input_schema=lambda _name: None,
-            on_list_tools=self._answering(lambda guest, _: listed_tools(guest.toolbox)),
+            on_list_tools=self._answering(lambda visit, _: listed_tools(visit.toolbox)),
             on_call_tool=self._call_tool,
             on_list_resources=self._answering(
-                lambda guest, params: listed_resources(guest.source, _cursor(params)),
+                lambda visit, params: listed_resources(visit.guest.source, _cursor(params)),
             ),
-            on_list_resource_templates=self._answering(lambda _guest, _params: listed_templates()),
+            on_list_resource_templates=self._answering(lambda _visit, _params: listed_templates()),
             on_read_resource=self._answering(
-                lambda guest, params: read_resource(guest.source, params.uri, session=guest.session)
+                lambda visit, params: read_resource(
+                    visit.guest.source, params.uri, session=visit.guest.session, agent=visit.agent
+                )
             ),
             on_subscribe_resource=self._subscribe,
             on_unsubscribe_resource=self._unsubscribe,
             on_subscriptions_listen=self._listen,
-            on_list_prompts=self._answering(lambda guest, params: listed_prompts(guest.source, _cursor(params))),
+            on_list_prompts=self._answering(lambda visit, params: listed_prompts(visit.guest.source, _cursor(params))),
             on_get_prompt=self._answering(
-                lambda guest, params: prompt_of(
-                    guest.source, params.name, params.arguments, session=guest.session, place=guest.place
+                lambda visit, params: prompt_of(
+                    visit.guest.source,
+                    params.name,
+                    params.arguments,
+                    session=visit.guest.session,
+                    agent=visit.agent,
+                    place=visit.guest.place,
                 )
             ),
-            on_completion=self._answering(lambda guest, params: completed(guest.source, params)),
+            on_completion=self._answering(lambda visit, params: completed(visit.guest.source, params)),
         )
         self.extensions[EXTENSION] = SETTINGS
         self.add_request_handler(
             "skills/list",
             types.PaginatedRequestParams,
-            self._answering(lambda guest, params: list_skills(guest.source, guest.manifests, params.cursor)),
+            self._answering(
+                lambda visit, params: list_skills(visit.guest.source, visit.guest.manifests, params.cursor)
+            ),
         )
         self.add_request_handler(
-            "skills/get", GetSkillParams, self._answering(lambda guest, params: get_skill(guest.source, params.uri))
+            "skills/get",
+            GetSkillParams,
+            self._answering(lambda visit, params: get_skill(visit.guest.source, params.uri)),
         )
         self.add_request_handler(
             "resources/directory/read",
             ReadDirectoryParams,
-            self._answering(lambda guest, params: read_directory(guest.source, params.uri, params.cursor)),
+            self._answering(lambda visit, params: read_directory(visit.guest.source, params.uri, params.cursor)),
         )
         self.middleware.append(self._introduce)
 
@@ -96,20 +109,24 @@ class SkillServer(Server[Any]):
             notification_options or told, experimental_capabilities, extensions
         )
 
-    def _answering(self, answer: Callable[[Guest, Any], Any]) -> Callable[[Context, Any], Awaitable[Any]]:
+    def _answering(self, answer: Callable[[Visit, Any], Any]) -> Callable[[Context, Any], Awaitable[Any]]:
         """A handler that finds out who asks, and answers in a thread."""
 
         async def handler(context: Context, params: Any) -> Any:  # noqa: ANN401 -- of the kind that the method has
-            guest = await self._guests.guest_of(context)
-            return await aside(partial(answer, guest, params))
+            return await aside(partial(answer, await self._visit(context), params))
 
         return handler
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        guest = await self._guests.guest_of(context)
-        tool = await aside(partial(tool_named, guest.toolbox, params.name))
+        visit = await self._visit(context)
+        tool = await aside(partial(tool_named, visit.toolbox, params.name))
         async with told_to(context.session):
-            return await aside(partial(called, tool, params.arguments or {}), guest.calls)
+            return await aside(partial(called, tool, params.arguments or {}), visit.guest.calls)
+
+    async def _visit(self, context: Context) -> Visit:
+        client = context.session.client_params
+        agent = printable(client.client_info.name).strip()[:_LONGEST_AGENT] if client else ""
+        return Visit(guest=await self._guests.guest_of(context), agent=agent)
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
@@ -137,7 +154,12 @@ class SkillServer(Server[Any]):
         return types.EmptyResult()
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Have older clients told of changes from the start; newer ones subscribe."""
+        """Tell a client of its tools, and have older ones told of changes from the start; newer ones subscribe."""
+        if ctx.method in {"initialize", "server/discover"}:
+            greeting = await call_next(ctx)
+            guest = await self._guests.guest_of(ctx)
+            assert isinstance(greeting, dict)  # noqa: S101 -- as the SDK writes it for the wire
+            return {**greeting, "instructions": instructions(guest.toolsets)}
         if ctx.method == "notifications/initialized" and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             guest = await self._guests.guest_of(ctx)
             await guest.news.tell(_connection(ctx))

@@ -17,6 +17,7 @@ from skillyard.server.mcp.opening import Opening
 from skillyard.server.mcp.server import SkillServer
 from skillyard.server.mcp.unanswered import Unanswered
 from skillyard.server.mcp.unreadable import Messages
+from skillyard.server.mcp.wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,23 +30,29 @@ LOOK_SECONDS: Final = 0.5
 
 def serve_stdio(
     source: SkillSource,
-    toolsets: tuple[str, ...],
+    wanted: Wanted,
     *,
     opening: Opening,
     yard: "Callable[[], YardClient]",
     place: Place,
+    local: Path | None = None,
+    settle: "Callable[[], None] | None" = None,
 ) -> None:
-    """Serve until the client closes the pipe."""
+    """Serve until the client closes the pipe.
+
+    `local` is the folder whose files tools may read and write, and `settle` waits until uses of skills are counted.
+    """
     gc.freeze()  # what was imported stays: no answer waits until it was looked through
     welcome = partial(
         Guest,
         source,
-        toolsets,
+        wanted,
         yard=yard,
         session=f"mcp-{uuid4().hex}",
         place=place,
-        local=Path.cwd(),
+        local=local,
         wait=partial(asyncio.sleep, LOOK_SECONDS),
+        settle=settle,
     )
     opening.answered()  # waits here, where it can be interrupted, until the client says something
     anyio.run(_serve, opening, welcome)

@@ -7,8 +7,7 @@ from typing import Any, Final
 from mcp_types import CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from mcp_types import Tool as McpTool
 
-from skillyard.agents.skill_tool import SkillResult
-from skillyard.agents.tool import Answer, Tool, as_text
+from skillyard.agents.tool import Answer, Tool, as_text, went_well
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.server.mcp.errors import INTERNAL
 from skillyard.server.mcp.toolsets import Toolbox
@@ -44,12 +43,11 @@ def called(tool: Tool, arguments: Mapping[str, Any]) -> CallToolResult:
     except Exception:  # noqa: BLE001 -- one tool that fails must not end the connection
         _log.exception("the tool %s failed", tool.name)
         return _failed({"code": "internal", "message": INTERNAL, "hint": "", "details": {}})
-    if isinstance(answer, dict) and answer.keys() == SkillResult.__annotations__.keys():
-        # For a model the text alone, as it was written: not wrapped in JSON.
-        text, failed = str(answer["output"] or answer["error"]), not answer["success"]
-    else:
-        text, failed = as_text(answer), False
-    return CallToolResult(content=[TextContent(text=text)], structured_content=_structured(answer), is_error=failed)
+    return CallToolResult(
+        content=[TextContent(text=as_text(answer))],
+        structured_content=_structured(answer),
+        is_error=not went_well(answer),
+    )
 
 
 def _failed(error: dict[str, Any]) -> CallToolResult:

@@ -14,6 +14,7 @@ from skillyard.agents.toolsets.names import SKILLS
 from skillyard.agents.toolsets.of_yards import YardToolsets
 from skillyard.agents.toolsets.skills import five_tools
 from skillyard.errors import UnavailableError
+from skillyard.server.mcp.wanted import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,36 +25,36 @@ if TYPE_CHECKING:
 class Toolbox:
     """The tools of one client. What `skill` says changes with the skills there are.
 
-    `place` is where scripts of skills can be run, and `local` a folder of the machine that the client works on.
+    What they use is counted for `session` and `agent`. `place` is where scripts of skills can be run, and `local` a
+    folder of the machine that the client works on. `settle` waits until uses are counted.
     """
 
     def __init__(
         self,
         source: SkillSource,
-        toolsets: tuple[str, ...],
+        wanted: Wanted,
         *,
         yard: "Callable[[], YardClient]",
         session: str = "",
+        agent: str = "",
         place: Place,
         local: Path | None = None,
+        settle: "Callable[[], None] | None" = None,
     ) -> None:
         self._source = source
-        self._toolsets = toolsets
+        self._toolsets = wanted.toolsets
         self._yard = yard
         self._session = session
+        self._agent = agent
         self._place = place
         self._local = local
-        self._skill = SkillTool(source, session=session, place=place)
-
-    @property
-    def follows_skills(self) -> bool:
-        """Whether what the tools say changes with the skills."""
-        return SKILLS in self._toolsets
+        self._settle = settle
+        self._skill = SkillTool(source, budget=wanted.budget, session=session, agent=agent, place=place)
 
     def tools(self) -> dict[str, Tool]:
         """All of them as they are now, by name."""
         tools = dict(self._made)
-        if self.follows_skills:
+        if SKILLS in self._toolsets:
             tools[SKILL] = replace(tools[SKILL], description=self._described())
         return tools
 
@@ -71,11 +72,20 @@ class Toolbox:
     @cached_property
     def _made(self) -> dict[str, Tool]:
         """Of two tools of one name, that of the toolset named first."""
-        yards = YardToolsets(self._yard, source=self._source, session=self._session, local=self._local)
+        yards = YardToolsets(
+            self._yard,
+            source=self._source,
+            session=self._session,
+            agent=self._agent,
+            local=self._local,
+            settle=self._settle,
+        )
         made: dict[str, Tool] = {}
         for name in self._toolsets:
             if name == SKILLS:
-                five = five_tools(self._source, session=self._session, place=self._place)
+                five = five_tools(
+                    self._source, session=self._session, agent=self._agent, place=self._place, yard=self._yard
+                )
                 tools = [*five, self._skill.base_tool()]
             else:
                 tools = yards.tools(name)

@@ -22,9 +22,14 @@ class Place(NamedTuple):
 
 def skill_uri(found: Found) -> str:
     """The address of a skill's folder; its last part is the name that the skill gives itself."""
+    return f"{SCHEME}{skill_part(found)}"
+
+
+def skill_part(found: Found) -> str:
+    """The part of an address that says which skill it is."""
     *prefix, last = found.id.split("/")
     parts = [*prefix, last] if last == found.name else [f"{_RENAMED}{found.id}", found.name]
-    return SCHEME + "/".join(map(_quoted, parts))
+    return "/".join(map(_quoted, parts))
 
 
 def file_uri(found: Found, path: str = SKILL_FILE) -> str:

@@ -48,11 +48,23 @@ def base_url(scope: Scope) -> str:
     return origin_of(scope) or f"{scope['scheme']}://{host}"
 
 
+def own_referer(scope: Scope) -> str | None:
+    """The page of this server that a request was sent from, as a path."""
+    referer = urlsplit((header(scope, b"referer") or b"").decode("latin-1"))
+    if f"{referer.scheme}://{referer.netloc}".lower() != base_url(scope).lower():
+        return None
+    return safe_next(f"{referer.path}?{referer.query}" if referer.query else referer.path)
+
+
+def own_path(wanted: str) -> str:
+    """Where to send a browser on: a path of this server, whatever was asked for."""
+    return wanted if _OWN_PATH.fullmatch(wanted) else HOME
+
+
 def safe_next(wanted: str) -> str:
-    """Where to go after signing in: a path of this server, whatever was asked for."""
-    if not _OWN_PATH.fullmatch(wanted) or urlsplit(wanted).path.startswith((SIGN_IN, SIGN_OUT)):
-        return HOME
-    return wanted
+    """Where to go after signing in: not to the door again."""
+    path = own_path(wanted)
+    return HOME if urlsplit(path).path.startswith((SIGN_IN, SIGN_OUT)) else path
 
 
 def wants_page(scope: Scope) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -49,5 +50,10 @@ def _page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> HTMLResponse:
-    html = render(f"sign_in/{template}", Reader(request=request), data)
-    return HTMLResponse(html.encode("utf-8", "replace"), status_code=status, headers={**_HEADERS, **(headers or {})})
+    reader = Reader(request=request)
+    address = f"{SIGN_IN}?{urlencode({'next': data['then']})}" if "then" in data else SIGN_IN
+    html = render(f"sign_in/{template}", reader, data, address=address)
+    answer = HTMLResponse(html.encode("utf-8", "replace"), status_code=status, headers={**_HEADERS, **(headers or {})})
+    if request.method == "GET":
+        reader.remember(answer)  # whoever sends a form from here has it
+    return answer

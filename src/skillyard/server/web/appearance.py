@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi import APIRouter, Response
 
-from skillyard.server.sign_in.origins import safe_next
+from skillyard.server.sign_in.origins import own_path
 from skillyard.server.web.choices import one_of
 from skillyard.server.web.forms import Posted
 from skillyard.server.web.page import go_to
@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.post(APPEARANCE)
 async def choose(form: Posted) -> Response:
-    answer = go_to(safe_next(form.text("next")), done="appearance")
+    answer = go_to(own_path(form.text("next")), done="appearance")
     if form.text("language") in LANGUAGES:
         keep_choice(answer, LANGUAGE_COOKIE, form.text("language"))
     if one_of(Theme, form.text("theme")):

@@ -6,14 +6,14 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Request
 from starlette.datastructures import UploadFile
-from starlette.formparsers import MultiPartException
+from starlette.exceptions import HTTPException
 
 from skillyard.errors import InputError, LimitError
 from skillyard.history.entries import Why
 from skillyard.server.web.reader import FORM_FIELD, Reader
 
 MAX_FIELD: Final = 2 * 1024 * 1024
-MAX_FIELDS: Final = 2_000
+MAX_FIELDS: Final = 4_100
 MAX_FILES: Final = 20
 MAX_REASON: Final = 1_000
 
@@ -68,8 +68,8 @@ async def posted(request: Request) -> Form:
                     uploads[name] = Upload(name=value.filename or "", data=await value.read())
                 else:
                     fields.setdefault(name, []).append(value)
-    except MultiPartException as error:
-        raise LimitError(f"The form cannot be read: {error.message}", hint="Send less at once.") from error
+    except HTTPException as error:
+        raise LimitError(f"The form cannot be read: {error.detail}", hint="Send less at once.") from error
     (token,) = fields.pop(FORM_FIELD, [""])[:1]
     Reader(request=request).require_own_form(token)
     return Form(fields=fields, uploads=uploads)

@@ -26,7 +26,8 @@ _PAGES: Final = {
     "sr": "/releases/",
 }
 """Where something is, by how its id begins."""
-_ID: Final = re.compile(rf"\b({'|'.join(_PAGES)})-[0-9a-f]{{12}}\b")
+_ID: Final = re.compile(rf"\b({'|'.join(_PAGES)})-[0-9a-f]{{12}}\b", re.ASCII)
+"""A letter of another script may follow: Korean joins particles to what they are about."""
 
 
 def skill_link(full_name: str) -> Markup:

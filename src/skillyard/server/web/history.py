@@ -1,18 +1,15 @@
 """The history: what happened, who did it and why; each change with what it did to the files, and undone from here."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from fastapi import Query, Response
 
-from skillyard.history.entries import Why
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history import LARGEST, Number, get_entry, list_history
 from skillyard.server.web.draft_changes import state_change
 from skillyard.server.web.forms import Posted
 from skillyard.server.web.page import Page, PageRouter, go_to
-
-_MAX_REASON: Final = 1_000
 
 router = PageRouter()
 
@@ -48,7 +45,7 @@ async def entry(number: Number, yard: TheYard, caller: Caller, view: Annotated[s
 @router.post("/history/{number}/undo", response_model=None)
 async def undo(number: Number, form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Take a change back; that is a change, too."""
-    made = await yard.registry.chronicle.undo(caller, number, why=Why(reason=form.text("reason")[:_MAX_REASON]))
+    made = await yard.registry.chronicle.undo(caller, number, why=form.why)
     return go_to(f"/history/{made.number}", done="undone")
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from fastapi import Request
 
+from skillyard.app.demo_home import is_demo_yard
 from skillyard.app.sample import has_sample
 from skillyard.app.yard import Yard
 from skillyard.identity.principals import Principal
@@ -44,6 +45,6 @@ async def palette(yard: TheYard, caller: Caller, q: str = "") -> Page:
 async def _guide(request: Request, yard: Yard, caller: Principal, *, is_empty: bool) -> dict[str, Any] | None:
     """How to begin, for the person at this machine, as long as nothing here is theirs."""
     own_home = request.app.state.home
-    if own_home is None or not (is_empty or has_sample(own_home)):
+    if own_home is None or is_demo_yard(own_home) or not (is_empty or has_sample(own_home)):
         return None
     return await guide_of(yard, caller, own_home, request.app.state.library)

@@ -1,7 +1,5 @@
 """What people said and where it stands: the inbox of learning, and giving feedback, by hand or as a file."""
 
-import hashlib
-import json
 from io import BytesIO
 from typing import Annotated, Final
 from urllib.parse import urlencode
@@ -20,6 +18,7 @@ from skillyard.server.models import Success
 from skillyard.server.web.bodies import body_of
 from skillyard.server.web.choices import one_of
 from skillyard.server.web.forms import Posted
+from skillyard.server.web.marks import mark_of
 from skillyard.server.web.page import Page, PageRouter, go_to
 
 LEARNING: Final = "/learning"
@@ -123,6 +122,7 @@ async def _page(
             "is_under_way": any(found.counts.get(each) for each in UNDER_WAY),
         },
         status=problem.http_status if problem else 200,
+        address=LEARNING,
     )
 
 
@@ -142,4 +142,4 @@ async def _undone(yard: Yard, caller: Principal, found: FeedbackPage) -> list[st
 def _mark(found: FeedbackPage, undone: list[str]) -> str:
     """The state of a list: another one as soon as anything that it shows is."""
     shown = [[each.id, each.stage, each.reason, each.error, each.taken_by] for each in found.data]
-    return hashlib.sha256(json.dumps([shown, undone, found.counts, found.total]).encode()).hexdigest()[:24]
+    return mark_of([shown, undone, found.counts, found.total])

@@ -4,6 +4,7 @@
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
@@ -26,6 +27,10 @@ _ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _WIKI: Final = re.compile(r"\[\[([^\s\[\]|#][^\[\]\n|#]{0,200})(?:[#|]([^\[\]\n]{0,200}))?\]\]")
 _DOT: Final = re.compile("%2e", re.IGNORECASE)
 _DEEPEST: Final = 6
+_HEADINGS: Final = "headings"
+_ID_PREFIX: Final = "text-"
+"""Keeps the ids of headings apart from those of the page, whose scripts and labels go by them."""
+_NOT_IN_ID: Final = re.compile(r"[^\w -]")
 
 
 def to_html(text: str, *, files: str = "", skills: Mapping[str, str] | None = None) -> str:
@@ -41,7 +46,7 @@ def to_html(text: str, *, files: str = "", skills: Mapping[str, str] | None = No
 
 
 def _rendered(text: str, files: str, skills: tuple[tuple[str, str], ...]) -> str:
-    return _parser().render(text, {_FILES: files, _SKILLS: dict(skills)})
+    return _parser().render(text, {_FILES: files, _SKILLS: dict(skills), _HEADINGS: Counter[str]()})
 
 
 _rendered_before: Final = lru_cache(maxsize=_KEPT)(_rendered)
@@ -110,7 +115,7 @@ def _link(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Opt
 def _own(target: str, env: EnvType, *, raw: bool) -> str | None:
     """Where a path within the text leads: to a file of the skill or to a skill beside it, else nowhere."""
     if target.startswith("#"):
-        return target
+        return f"#{_ID_PREFIX}{target[1:].lower()}"
     files: Any = env.get(_FILES)
     written, mark, place = target.partition("#")
     # Browsers go up by an encoded dot as well.
@@ -123,10 +128,16 @@ def _own(target: str, env: EnvType, *, raw: bool) -> str | None:
 
 
 def _heading(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
-    """One level down: the page has a first heading of its own."""
+    """One level down: the page has a first heading of its own. Links within the text lead to it by its words."""
     token = tokens[at]
     level = min(int(token.tag[1:]) + 1, _DEEPEST)
-    return f"</h{level}>\n" if token.nesting < 0 else f"<h{level}>"
+    if token.nesting < 0:
+        return f"</h{level}>\n"
+    words = "".join(each.content for each in tokens[at + 1].children or () if each.type in {"text", "code_inline"})
+    slug = _NOT_IN_ID.sub("", words.lower()).strip().replace(" ", "-")
+    before = env[_HEADINGS][slug]
+    env[_HEADINGS][slug] += 1
+    return f'<h{level} id="{_ID_PREFIX}{slug}{f"-{before}" if before else ""}">' if slug else f"<h{level}>"
 
 
 def _table(_: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:

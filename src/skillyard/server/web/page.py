@@ -40,6 +40,7 @@ class Page(Response):
 
     `data` is what the page shows, and all that its twin is; `extra` is only for the template. What is shown `once` no
     browser keeps. `twin` says which of the two it is where the path does not: it may end like a file that is shown.
+    `address` is where the page is found again when it answers a form that was sent elsewhere.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Page(Response):
         status: int = 200,
         once: bool = False,
         twin: bool | None = None,
+        address: str = "",
     ) -> None:
         super().__init__(status_code=status)
         self.template = template
@@ -58,13 +60,14 @@ class Page(Response):
         self.extra = extra or {}
         self.once = once
         self.twin = twin
+        self.address = address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reader = Reader(request=Request(scope))
         if scope["path"].endswith(TWIN) if self.twin is None else self.twin:
             answer = Response(self._json(), self.status_code, {"Vary": _HEADERS["Vary"]}, "application/json")
         else:
-            text = render(self.template, reader, {**self.data, **self.extra})
+            text = render(self.template, reader, {**self.data, **self.extra}, address=self.address)
             answer = Response(text.encode("utf-8", "replace"), self.status_code, _HEADERS, "text/html")
             reader.remember(answer)
         answer.headers["Cache-Control"] = "no-store" if self.once else reader.cache_control

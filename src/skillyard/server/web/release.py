@@ -2,8 +2,9 @@
 
 from difflib import unified_diff
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import urlencode
 
-from fastapi import Query
+from fastapi import Query, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import NotFoundError
@@ -13,6 +14,7 @@ from skillyard.releases.policy import ReleasePolicy
 from skillyard.releases.values import Release
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.web.candidate import full_name_of
+from skillyard.server.web.marks import mark_of
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.step_texts import texts_of_steps, texts_of_variables
 from skillyard.server.yard.skills_insight_schemas import SkillReleaseDiffResponse
@@ -32,28 +34,34 @@ View = Literal["unified", "sides"]
 
 @router.page(RELEASE)
 async def release(
-    release_id: str, yard: TheYard, caller: Caller, offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0
-) -> Page:
+    release_id: str,
+    yard: TheYard,
+    caller: Caller,
+    offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
+    seen: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """How it does in use. No news tells of a run: who has `seen` this state already is told that nothing is new."""
     learned = yard.releases
     health = await learned.health.of(caller, release_id)
     found = health.release
     candidate = await learned.candidates.get(caller, found.candidate_id)
     runs = await learned.log.page(caller, release_id=release_id, limit=_RUNS, offset=offset)
     others = await learned.releases.page(caller, skill_key=found.skill_key, limit=_RUNS)
-    return Page(
-        "releases/release.html",
-        {
-            "release": SkillReleaseResponse.of(found),
-            "candidate": SkillCandidateResponse.of(candidate),
-            "health": health_document(health, learned.policy),
-            "course": _course(health, learned.policy),
-            "runs": [SkillRunResponse.of(run) for run in runs.items],
-            "runs_total": runs.total,
-            "offset": offset,
-            "others": [SkillReleaseResponse.of(one) for one in others.items if one.id != release_id],
-        },
-        extra={"full_name": full_name_of(candidate, caller)},
-    )
+    data = {
+        "release": SkillReleaseResponse.of(found),
+        "candidate": SkillCandidateResponse.of(candidate),
+        "health": health_document(health, learned.policy),
+        "course": _course(health, learned.policy),
+        "runs": [SkillRunResponse.of(run) for run in runs.items],
+        "runs_total": runs.total,
+        "offset": offset,
+        "others": [SkillReleaseResponse.of(one) for one in others.items if one.id != release_id],
+    }
+    mark = mark_of(data)
+    if seen == mark:
+        return Response(status_code=204)
+    again = urlencode({"offset": offset, "seen": mark})
+    return Page("releases/release.html", data, extra={"full_name": full_name_of(candidate, caller), "again": again})
 
 
 @router.page(f"{RELEASE}/diff")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Query
 
@@ -9,11 +10,11 @@ from skillyard.releases.decisions.intervals import lower_bound, upper_bound
 from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.service import LearnedSkillRooms
 from skillyard.releases.values import Candidate, Release, Stage, Status
+from skillyard.search.index import MAX_HITS
 from skillyard.server.api.caller import Caller
 from skillyard.server.web.choices import one_of
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.yard.skills_caller import Learned
-from skillyard.server.yard.skills_insight_schemas import FoundSkillResponse
 from skillyard.server.yard.skills_schemas import SkillCandidateResponse, SkillReleaseResponse
 
 _COLUMN: Final = 20
@@ -44,7 +45,7 @@ async def board(learned: Learned, caller: Caller) -> Page:
             "candidates": _told(found[:_COLUMN], sum(page.total for page in pages)),
             **{stage.value: _told(page.items, page.total) for stage, page in stages.items()},
             "rates": await _rates(learned, [one for page in stages.values() for one in page.items]),
-            "set_aside": sum(counts.get(status, 0) for status in _SET_ASIDE),
+            "set_aside": {status.value: counts[status] for status in _SET_ASIDE if counts.get(status)},
         },
     )
 
@@ -55,16 +56,22 @@ async def candidates(
 ) -> Page:
     """All candidates, or those that fit a question."""
     chosen = {"q": q, "status": status, "skill_key": skill_key}
+    wanted, is_cut = one_of(Status, status), False
     if q.strip():
-        hits = await learned.search.search(caller, q, limit=_PAGE)
-        told = [FoundSkillResponse.of(hit).candidate for hit in hits]
-        data: dict[str, Any] = {"items": told, "total": len(told), "offset": 0}
+        hits = await learned.search.search(caller, q, status=wanted, skill_key=skill_key or None, limit=MAX_HITS)
+        told = _told([hit.candidate for hit in hits[offset : offset + _PAGE]], len(hits))
+        is_cut = len(hits) == MAX_HITS
     else:
         page = await learned.candidates.page(
-            caller, status=one_of(Status, status), skill_key=skill_key or None, limit=_PAGE, offset=offset
+            caller, status=wanted, skill_key=skill_key or None, limit=_PAGE, offset=offset
         )
-        data = {**_told(page.items, page.total), "offset": offset}
-    return Page("releases/candidates.html", {"chosen": chosen, **data}, extra={"statuses": list(Status)})
+        told = _told(page.items, page.total)
+    given = {key: value for key, value in chosen.items() if value}
+    return Page(
+        "releases/candidates.html",
+        {"chosen": chosen, **told, "offset": offset, "is_cut": is_cut},
+        extra={"statuses": list(Status), "following": urlencode({**given, "offset": offset + _PAGE})},
+    )
 
 
 @router.page("/releases/all")

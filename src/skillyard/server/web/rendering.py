@@ -26,15 +26,22 @@ _UNITS: Final = ("B", "KiB", "MiB", "GiB")
 _STEP: Final = 1024
 
 
-def render(template: str, reader: Reader, data: Mapping[str, Any]) -> str:
-    """A page for a reader. A script that wants but a part of it picks that out itself."""
+def render(template: str, reader: Reader, data: Mapping[str, Any], *, address: str = "") -> str:
+    """A page for a reader. A script that wants but a part of it picks that out itself.
+
+    `address` is where it is found again if it answers a form.
+    """
     request = reader.request
+    is_answer = request.method == "POST" and bool(address)
+    asked_at = f"{request.url.path}?{request.query_params}" if request.query_params else request.url.path
     names: dict[str, Any] = {
         **data,
         "t": reader.texts,
         "reader": reader,
         "person": reader.principal,
         "path": request.url.path,
+        "address": address if is_answer else asked_at,
+        "is_answer": is_answer,
         "query": request.query_params,
         "done": request.query_params.get("done", ""),
     }

@@ -12,12 +12,12 @@ from skillyard.learning.rules.checks import report
 from skillyard.learning.rules.dmn_read import read_dmn
 from skillyard.learning.rules.table import HitPolicy, parse_table, table_document
 from skillyard.learning.rules.values import ValueType
-from skillyard.server.web.forms import Form, Upload
+from skillyard.server.web.forms import MAX_FIELDS, Form, Upload
 from skillyard.server.web.rule_form import EnteredTable, entered_in, entered_of
 from skillyard.server.web.rule_rows import gaps_of, marks_of
 
-_MOST_FIELDS: Final = 4_000
-"""A table with more cells is no form any more."""
+_MOST_FIELDS: Final = MAX_FIELDS - 100
+"""A table with more could be shown in a form, but not sent: there are a name, a reason and the buttons besides."""
 _MOST_GAPS: Final = 20
 _CELL: Final = re.compile(r"table\.rules\[(\d+)\](?:\.(when|then)(?:\[(\d+)\])?)?(?: \((\w+)\))?")
 

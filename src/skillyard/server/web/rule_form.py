@@ -14,6 +14,8 @@ _EMPTY_TEXT: Final = '""'
 """An output that is a text without a character; a field that is left empty is no output."""
 _LONGEST_NUMBER: Final = 4
 """Digits: no table has so many rows."""
+_FIELDS_OF_COLUMN: Final = 5
+"""Its id, label, type and values; of an input whether it may be left out, of an output what holds otherwise."""
 _TRUTHS: Final = {"true": True, "false": False}
 
 
@@ -47,8 +49,9 @@ class EnteredTable:
 
     @property
     def size(self) -> int:
-        """How many fields it has."""
-        return len(self.rows) * (len(self.inputs) + len(self.outputs) + 2)
+        """How many fields it has: of each row the cells, a name and a note, and of each column what is said of it."""
+        columns = len(self.inputs) + len(self.outputs)
+        return len(self.rows) * (columns + 2) + columns * _FIELDS_OF_COLUMN
 
     @property
     def document(self) -> dict[str, Any]:

@@ -136,6 +136,7 @@ async def sandbox_page(
             "problem": problem.as_public_dict() if problem else None,
         },
         status=problem.http_status if problem else 200,
+        address=sandbox_path(sandbox.id),
     )
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
 from fastapi import Query, Response
 
@@ -107,6 +108,7 @@ async def _folder_page(
         },
         extra={"folders": _folders(path), "problem": problem.as_public_dict() if problem else None},
         status=problem.http_status if problem else 200,
+        address=f"{sandbox_path(sandbox.id, 'files')}?{urlencode({'path': path})}",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Response
 
+from skillyard.app.demo_home import NEXT_COMMANDS, is_demo_yard
 from skillyard.app.sample import has_sample, remove_sample
 from skillyard.app.set_up import (
     bring_in,
@@ -15,10 +16,10 @@ from skillyard.app.set_up import (
     disconnect,
     found_here,
     found_in,
-    model_in_settings,
 )
 from skillyard.app.yard import Yard
-from skillyard.errors import InputError, NotFoundError
+from skillyard.config.load import load_settings
+from skillyard.errors import InputError, NotAllowedError, NotFoundError
 from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal
 from skillyard.library.roots import Machine
@@ -34,12 +35,22 @@ _SHOWN: Final = 12
 """Names of skills that are told before they are brought in."""
 
 
-async def _own_home(request: Request) -> Path:
+async def _home(request: Request) -> Path:
+    """The home of the yard, which is the reader's own or the demonstration's."""
     home: Path | None = request.app.state.home
     if home is None:
         raise NotFoundError(
             "This yard serves others: it changes nothing on its machine from a page.",
             hint="Set it up with commands: skillyard config set, skillyard publish, skillyard mcp install.",
+        )
+    return home
+
+
+async def _own_home(home: Annotated[Path, Depends(_home)]) -> Path:
+    if is_demo_yard(home):
+        raise NotAllowedError(
+            "This yard is the demonstration's: it changes nothing of yours.",
+            hint=f"Go on in a yard of your own: {NEXT_COMMANDS['serve']}",
         )
     return home
 
@@ -56,7 +67,10 @@ router = PageRouter()
 
 
 @router.page(SET_UP, dependencies=[_OPERATOR])
-async def set_up(yard: TheYard, caller: Caller, home: OwnHome, library: OwnLibrary) -> Page:
+async def set_up(yard: TheYard, caller: Caller, home: Annotated[Path, Depends(_home)], library: OwnLibrary) -> Page:
+    """What could be done here; in the demonstration's yard, how to have one of one's own."""
+    if is_demo_yard(home):
+        return Page("set_up_own.html", {"commands": NEXT_COMMANDS})
     return Page("set_up.html", await guide_of(yard, caller, home, library), extra={"brought": None, "problem": None})
 
 
@@ -72,11 +86,11 @@ async def bring_folders_in(form: Posted, yard: TheYard, caller: Caller, home: Ow
     except InputError as error:
         guide = await guide_of(yard, caller, home, library)
         extra = {"brought": None, "problem": error.as_public_dict(), "folder": form.text("folder")}
-        return Page("set_up.html", guide, extra=extra, status=error.http_status)
+        return Page("set_up.html", guide, extra=extra, status=error.http_status, address=SET_UP)
     brought = await bring_in(yard, caller, found)
     if brought.refused or brought.left:
         guide = await guide_of(yard, caller, home, library)
-        return Page("set_up.html", guide, extra={"brought": brought, "problem": None})
+        return Page("set_up.html", guide, extra={"brought": brought, "problem": None}, address=SET_UP)
     return go_to("/skills", done="brought")
 
 
@@ -91,10 +105,12 @@ async def connect_agent(form: Posted, home: OwnHome) -> Response:
 
 
 @router.post(f"{SET_UP}/model", dependencies=[_OPERATOR], response_model=None)
-async def set_model(form: Posted, home: OwnHome) -> Response:
+async def set_model(form: Posted, yard: TheYard, caller: Caller, home: OwnHome) -> Response:
+    """Use a model from now on, and begin with the feedback that waited for one."""
     del home  # only here
     texts = (form.required("model"), form.text("base_url").strip(), form.text("api_key").strip())
-    await asyncio.to_thread(choose_model, *texts)
+    yard.learning.models.use(await asyncio.to_thread(choose_model, *texts))
+    await yard.learning.work(caller)
     return go_to(SET_UP, done="model")
 
 
@@ -109,7 +125,7 @@ async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) 
     """How far the yard is set up, and what could be done."""
     known = await _known(yard, caller)
     found = await asyncio.to_thread(found_here, library, known)
-    model = await asyncio.to_thread(model_in_settings)
+    settings = await asyncio.to_thread(load_settings)
     return {
         "folders": {
             "done": not found and any(each.namespace != SYSTEM for each in known.values()) and not has_sample(home),
@@ -118,8 +134,9 @@ async def guide_of(yard: Yard, caller: Principal, home: Path, library: Library) 
             "sources": sorted({entry.source for entry in found}),
         },
         "agents": [each.as_dict() for each in await asyncio.to_thread(connections, Machine.here())],
-        "model": model,
-        "is_model_used": model == yard.learning.models.name,
+        "model": settings.model,
+        "model_base_url": settings.model_base_url,
+        "is_model_used": (settings.model or "") == yard.learning.models.name,
         "sample": has_sample(home),
     }
 

@@ -63,6 +63,7 @@ async def _account_page(
         },
         status=problem.http_status if problem else 200,
         once=made is not None,
+        address="/settings",
     )
 
 

@@ -124,6 +124,7 @@ async def _namespaces_page(yard: Yard, principal: Principal, *, problem: Skillya
         {"namespaces": shown},
         extra={**_CHOICES, "problem": problem.as_public_dict() if problem else None},
         status=problem.http_status if problem else 200,
+        address=_NAMESPACES,
     )
 
 
@@ -140,4 +141,5 @@ async def _agents_page(yard: Yard, principal: Principal, *, problem: SkillyardEr
         {"agents": shown},
         extra={"problem": problem.as_public_dict() if problem else None},
         status=problem.http_status if problem else 200,
+        address=_AGENTS,
     )

@@ -1,5 +1,6 @@
 """The page of a skill: what it says, what is around it, and what happened to it."""
 
+import shlex
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 
@@ -17,6 +18,7 @@ from skillyard.server.api.graph_schemas import DependenciesSchema, ReferencesSch
 from skillyard.server.api.history import LARGEST, list_history
 from skillyard.server.api.skill_schemas import SkillSchema
 from skillyard.server.api.usage_schemas import UsageDaySchema
+from skillyard.server.sign_in.origins import base_url
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.provenance import provenance_of
@@ -58,7 +60,7 @@ def skill_to(deed: str) -> Callable[[Skill, Yard, Principal], Awaitable[Skill]]:
 
 
 @router.page(SKILL)
-async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
+async def overview(request: Request, skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
     usage = await yard.registry.usage.of(skill, days=_DAYS)
     references = ReferencesSchema.of(await yard.registry.references.around(caller, skill.id))
     return Page(
@@ -71,7 +73,7 @@ async def overview(skill: TheSkill, yard: TheYard, caller: Caller) -> Page:
             "provenance": await provenance_of(yard, caller, skill),
             "is_changed": await _is_changed(yard, caller, skill),
         },
-        extra={"pages": _pages_of(references)},
+        extra={"pages": _pages_of(references), "install": _install_command(base_url(request.scope), skill)},
     )
 
 
@@ -103,6 +105,11 @@ def _deeds_of(principal: Principal, skill: Skill) -> frozenset[str]:
         for deed, (least, scope) in _DEEDS.items()
         if role is not None and role.covers(least) and principal.scope.covers(scope)
     )
+
+
+def _install_command(url: str, skill: Skill) -> str:
+    """What puts the skill into a project, from this yard and no other, whatever the reader's settings say."""
+    return shlex.join(["skillyard", "registry", "pull", skill.full_name, "--into", ".agents/skills", "--server", url])
 
 
 def _pages_of(references: ReferencesSchema) -> dict[str, str]:

@@ -4,19 +4,18 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Response
 
-from skillyard.errors import InputError
-from skillyard.history.entries import Why
+from skillyard.errors import InputError, SkillyardError
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.graph_schemas import ReferencesSchema
 from skillyard.server.api.skill_schemas import SkillSchema
 from skillyard.server.web.choices import one_of
-from skillyard.server.web.forms import Form, Posted
+from skillyard.server.web.forms import Posted
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter, go_to
 from skillyard.server.web.skill import SKILL, TheSkill, skill_to
+from skillyard.server.web.skill_versions import versions_page
 
-_MAX_REASON: Final = 1_000
 _VERSION: Final = f"{SKILL}/versions/{{version}}"
 
 router = PageRouter()
@@ -25,26 +24,29 @@ router = PageRouter()
 @router.post(f"{SKILL}/publish", response_model=None)
 async def publish(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Make a version of the working copy that was looked at."""
-    await yard.registry.publishing.publish(
-        caller,
-        skill.id,
-        version=form.text("version").strip() or None,
-        base=form.text("base") or None,
-        notes=form.text("notes"),
-        why=_why(form),
-    )
+    try:
+        await yard.registry.publishing.publish(
+            caller,
+            skill.id,
+            version=form.text("version").strip() or None,
+            base=form.text("base") or None,
+            notes=form.text("notes"),
+            why=form.why,
+        )
+    except SkillyardError as error:
+        return await versions_page(yard, caller, skill, form=form, problem=error)
     return go_to(skill_path(skill.full_name, "versions"), done="published")
 
 
 @router.post(f"{_VERSION}/yank", response_model=None)
 async def yank(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
-    await yard.registry.versions.yank(caller, skill.id, version, why=Why(reason=form.required("reason")[:_MAX_REASON]))
+    await yard.registry.versions.yank(caller, skill.id, version, why=form.why)
     return go_to(skill_path(skill.full_name, "versions"), done="yanked")
 
 
 @router.post(f"{_VERSION}/restore", response_model=None)
 async def restore(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
-    await yard.registry.versions.restore(caller, skill.id, version, why=_why(form))
+    await yard.registry.versions.restore(caller, skill.id, version, why=form.why)
     return go_to(skill_path(skill.full_name, "versions"), done="restored")
 
 
@@ -52,7 +54,7 @@ async def restore(version: str, skill: TheSkill, form: Posted, yard: TheYard, ca
 async def review(version: str, skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Let a version that waits be shipped, or turn it down."""
     approve = form.text("do") == "approve"
-    await yard.registry.versions.review(caller, skill.id, version, approve=approve, why=_why(form))
+    await yard.registry.versions.review(caller, skill.id, version, approve=approve, why=form.why)
     return go_to(skill_path(skill.full_name, "versions"), done="approved" if approve else "rejected")
 
 
@@ -61,7 +63,7 @@ async def show(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
     visibility = one_of(Visibility, form.text("visibility"))
     if visibility is None:
         raise InputError("That is no visibility.", hint="Choose one of the list.", details={"field": "visibility"})
-    await yard.registry.workbench.show(caller, skill.id, visibility, why=_why(form))
+    await yard.registry.workbench.show(caller, skill.id, visibility, why=form.why)
     return go_to(skill_path(skill.full_name), done="shown")
 
 
@@ -69,7 +71,7 @@ async def show(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
 async def lock(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Let what is learned only be proposed for it, or not."""
     locked = form.text("do") == "lock"
-    await yard.registry.workbench.lock(caller, skill.id, locked=locked, why=_why(form))
+    await yard.registry.workbench.lock(caller, skill.id, locked=locked, why=form.why)
     return go_to(skill_path(skill.full_name), done="locked" if locked else "unlocked")
 
 
@@ -82,10 +84,6 @@ async def ask(skill: Annotated[Skill, Depends(skill_to("manage"))], yard: TheYar
 
 @router.post(f"{SKILL}/delete", response_model=None)
 async def delete(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
-    await yard.registry.workbench.delete(caller, skill.id, base=form.text("base") or None, why=_why(form))
+    await yard.registry.workbench.delete(caller, skill.id, base=form.text("base") or None, why=form.why)
     page = await yard.registry.chronicle.entries(caller, skill=skill.id, limit=1)
     return go_to(f"/history/{page.entries[0].number}" if page.entries else "/skills", done="deleted")
-
-
-def _why(form: Form) -> Why:
-    return Why(reason=form.text("reason")[:_MAX_REASON])

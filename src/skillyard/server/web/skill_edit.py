@@ -7,7 +7,6 @@ from fastapi import Depends, Query, Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import ConflictError, InputError, SkillyardError
-from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, TheYard
@@ -15,7 +14,7 @@ from skillyard.server.api.imports import draft_in
 from skillyard.server.api.skill_schemas import SkillSchema
 from skillyard.server.raw_files import is_text
 from skillyard.server.web.choices import one_of
-from skillyard.server.web.forms import Form, Posted
+from skillyard.server.web.forms import Form, Posted, Upload
 from skillyard.server.web.links import skill_path
 from skillyard.server.web.page import Page, PageRouter, go_to
 from skillyard.server.web.skill import SKILL, TheSkill, skill_to
@@ -23,11 +22,10 @@ from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleFile
 from skillyard.skill.diff import diff_bundles
 from skillyard.skill.document import parse
 
-_MAX_REASON: Final = 1_000
 _BEGUN: Final = {
     "name": "",
     "description": "",
-    "content": "# Title\n\nWhat to do, step by step.\n",
+    "content": None,
     "tags": "",
     "visibility": Visibility.PRIVATE.value,
 }
@@ -55,14 +53,14 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
         if upload is not None and upload.data:
             draft = await draft_in(upload.data, upload.name)
             taken = await yard.registry.intake.take(
-                caller, draft, namespace=namespace, visibility=visibility, why=_why(form)
+                caller, draft, namespace=namespace, visibility=visibility, why=form.why
             )
             skill = taken.skill
         else:
             tags = [tag.strip() for tag in entered["tags"].split(",") if tag.strip()]
             fields = {"name": form.required("name"), "description": form.required("description"), "tags": tags}
             skill = await yard.registry.workbench.create_written(
-                caller, fields, entered["content"], namespace=namespace, visibility=visibility, why=_why(form)
+                caller, fields, entered["content"], namespace=namespace, visibility=visibility, why=form.why
             )
     except SkillyardError as error:
         return await _new_page(yard, caller, entered, error)
@@ -71,55 +69,89 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
 
 @router.page(f"{SKILL}/edit")
 async def edit(skill: SkillToEdit, yard: TheYard, path: FilePath = SKILL_FILE) -> Page:
-    bundle = await yard.registry.shelf.bundle(skill)
-    present = bundle.get(path)
-    if present is not None and not is_text(present.data):
-        raise InputError(
-            f"{path!r} is not text.", hint="Send another file in its place.", details={"field": "path", "value": path}
-        )
-    text = present.data.decode() if present else ""
-    executable = present.executable if present else path.startswith("scripts/")
-    return _edit_page(skill, path, text, executable=executable)
+    """A file to edit, or to replace where it is not text; without a path a new one."""
+    present = (await yard.registry.shelf.bundle(skill)).get(path)
+    text = present.data.decode() if present and is_text(present.data) else None if present else ""
+    return _edit_page(skill, path, text, executable=_runs(present, path), is_new=present is None)
 
 
 @router.post(f"{SKILL}/edit", response_model=None)
 async def save(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Show what would change, or keep it; an edit made from another state than the present one is a conflict."""
-    path = form.text("path").strip() or SKILL_FILE
-    text, base = form.text("text"), form.text("base") or None
-    executable = form.is_set("executable")
+    do, base, is_new = form.text("do"), form.text("base") or None, form.is_set("new")
+    upload = form.uploads.get("file")
+    path = form.text("path").strip() or (upload.name if upload else "")
+    bundle = await yard.registry.shelf.bundle(skill)
+    present = bundle.get(path)
+    text = form.text("text") if "text" in form.fields else None
+    executable = _runs(present, path) if text is None else form.is_set("executable")
+    edited: dict[str, Any] = {"executable": executable, "is_new": is_new, "form": form}
     try:
-        if form.text("do") == "preview":
-            bundle = await yard.registry.shelf.bundle(skill)
-            preview = await asyncio.to_thread(_preview, bundle, path, text, executable=executable)
-            return _edit_page(skill, path, text, executable=executable, base=base, preview=preview, form=form)
-        if form.text("do") == "delete":
-            await yard.registry.workbench.delete_file(caller, skill.id, path, base=base, why=_why(form))
-        else:
-            file = BundleFile(path, text.encode(), executable)
-            await yard.registry.workbench.put_file(caller, skill.id, file, base=base, why=_why(form))
+        if do == "delete":
+            await yard.registry.workbench.delete_file(caller, skill.id, path, base=base, why=form.why)
+            return go_to(skill_path(skill.full_name, "files"), done="saved")
+        if is_new:
+            _require_new(path, present)
+        data = _sent(upload) if text is None else _with_line_ends(text, present)
+        file = BundleFile(path, data, executable)
+        if do == "preview":
+            preview = await asyncio.to_thread(_preview, bundle, file)
+            return _edit_page(skill, path, text, **edited, base=base, preview=preview)
+        await yard.registry.workbench.put_file(caller, skill.id, file, base=base, why=form.why)
+    except ConflictError as error:
+        if base == skill.digest or text is None or do == "delete":
+            return _edit_page(skill, path, text, **edited, base=base, problem=error)
+        # Who has seen what differs from the present state may put theirs in its place.
+        file = BundleFile(path, _with_line_ends(text, present), executable)
+        preview = await asyncio.to_thread(_preview, bundle, file)
+        return _edit_page(skill, path, text, **edited, base=skill.digest, preview=preview, problem=error)
     except SkillyardError as error:
-        edited: dict[str, Any] = {"executable": executable, "problem": error, "form": form}
-        if isinstance(error, ConflictError) and base != skill.digest and form.text("do") != "delete":
-            # Who has seen what differs from the present state may put theirs in its place.
-            bundle = await yard.registry.shelf.bundle(skill)
-            edited["preview"] = await asyncio.to_thread(_preview, bundle, path, text, executable=executable)
-            return _edit_page(skill, path, text, **edited, base=skill.digest)
-        return _edit_page(skill, path, text, **edited, base=base)
-    return go_to(skill_path(skill.full_name), done="saved")
+        return _edit_page(skill, path, text, **edited, base=base, problem=error)
+    return go_to(skill_path(skill.full_name, *(["files", path] if path != SKILL_FILE else [])), done="saved")
+
+
+def _runs(present: BundleFile | None, path: str) -> bool:
+    return present.executable if present else path.startswith("scripts/")
+
+
+def _require_new(path: str, present: BundleFile | None) -> None:
+    if not path:
+        raise InputError("The file has no name.", hint="Say where it goes, such as references/guide.md.")
+    if present is not None:
+        raise InputError(
+            f"There is a file {path!r} already.",
+            hint="Edit that file, or choose another name.",
+            details={"field": "path", "value": path},
+        )
+
+
+def _sent(upload: Upload | None) -> bytes:
+    if upload is None or not upload.name:
+        raise InputError("No file was sent.", hint="Choose one on your machine.", details={"field": "file"})
+    return upload.data
+
+
+def _with_line_ends(text: str, present: BundleFile | None) -> bytes:
+    """The text as it goes into its file: browsers tell nothing of line ends, so those that are there are kept."""
+    written = text.encode()
+    if present is None or present.data.count(b"\r\n") * 2 <= present.data.count(b"\n"):
+        return written
+    return written.replace(b"\n", b"\r\n")
 
 
 def _edit_page(
     skill: Skill,
     path: str,
-    text: str,
+    text: str | None,
     *,
     executable: bool,
+    is_new: bool,
     base: str | None = None,
     preview: dict[str, Any] | None = None,
     problem: SkillyardError | None = None,
     form: Form | None = None,
 ) -> Page:
+    """The page of a file; `text` is None where it is none."""
     return Page(
         "skill/edit.html",
         {
@@ -127,6 +159,7 @@ def _edit_page(
             "path": path,
             "text": text,
             "executable": executable,
+            "is_new": is_new,
             "base": base or skill.digest,
             "preview": preview,
         },
@@ -139,11 +172,12 @@ def _edit_page(
     )
 
 
-def _preview(bundle: Bundle, path: str, text: str, *, executable: bool) -> dict[str, Any]:
+def _preview(bundle: Bundle, file: BundleFile) -> dict[str, Any]:
     """What would differ, how it would read, and what is wrong with it."""
-    edited = Bundle((*(file for file in bundle if file.path != path), BundleFile(path, text.encode(), executable)))
-    parsed = parse(text.encode()) if path == SKILL_FILE else None
-    body = parsed.document.body if parsed and parsed.document else text if path.endswith(".md") else ""
+    edited = Bundle((*(each for each in bundle if each.path != file.path), file))
+    parsed = parse(file.data) if file.path == SKILL_FILE else None
+    text = file.data.decode() if file.path.endswith(".md") else ""
+    body = parsed.document.body if parsed and parsed.document else text
     return {
         "files": diff_bundles(bundle, edited).as_dict()["files"],
         "body": body,
@@ -164,7 +198,3 @@ async def _new_page(
         },
         status=problem.http_status if problem else 200,
     )
-
-
-def _why(form: Form) -> Why:
-    return Why(reason=form.text("reason")[:_MAX_REASON])

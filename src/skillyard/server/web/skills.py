@@ -34,9 +34,9 @@ async def skills(
     chosen = {"q": q, "namespace": namespace, "tag": tag, "visibility": visibility}
     wanted = one_of(Visibility, visibility)
     following = None
-    if q.strip() or wanted:
+    if q.strip():
         narrowed = Narrowed(namespace=namespace or None, tags=(tag,) if tag else (), visibility=wanted)
-        found = await yard.search.search(caller, q or "*", narrowed=narrowed, limit=_FOUND)
+        found = await yard.search.search(caller, q, narrowed=narrowed, limit=_FOUND)
         shown = [FoundSkillSchema.of_found(each) for each in found.best]
         more = found.is_more
     else:
@@ -44,6 +44,7 @@ async def skills(
             caller,
             tags=[tag] if tag else [],
             namespace=namespace or None,
+            visibility=wanted,
             cursor=cursor or None,
             limit=_PER_PAGE,
         )

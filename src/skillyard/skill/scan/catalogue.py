@@ -51,6 +51,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *content.RULES,
     INCOMPLETE,
 )
+SCAN_CODES: Final = frozenset(rule.code for rule in RULES)
 
 
 @cache

@@ -1,8 +1,10 @@
 """Files of the machine that an agent works on: below its folder, and nowhere else."""
 
+from pathlib import Path
+
 import pytest
 
-from skillyard.agents.toolsets.local_files import LocalFiles
+from skillyard.agents.toolsets.local_files import LocalFiles, working_folder
 from skillyard.errors import FileMissingError, InputError, NotAllowedError, UnavailableError
 
 
@@ -42,3 +44,14 @@ def test_without_a_folder_there_is_another_way(tmp_path):
     with pytest.raises(InputError, match="local_path") as caught:
         LocalFiles(None).read("a")
     assert "content_base64" in caught.value.hint
+
+
+def test_a_folder_that_holds_all_that_a_person_has_is_none_to_work_on(tmp_path):
+    home = tmp_path / "homes" / "ann"
+    project = home / "project"
+    project.mkdir(parents=True)
+    (tmp_path / "link").symlink_to(home)
+    assert working_folder(project, home) == project
+    assert working_folder(tmp_path / "link" / "project", home) == project
+    for folder in (home, home.parent, tmp_path / "link", Path("/")):
+        assert working_folder(folder, home) is None

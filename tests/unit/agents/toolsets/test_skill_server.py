@@ -2,11 +2,13 @@
 
 import base64
 import json
+from pathlib import Path
 
 import pytest
 
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.toolsets.skill_server import MAX_FILE, skill_server_tools
+from skillyard.errors import UnavailableError
 from skillyard.library.folder import FolderLibrary
 from skillyard.usage.events import UsageKind
 
@@ -45,6 +47,49 @@ def server(tmp_path):
         (folder / "references/b.md").write_text("B")
         (folder / "logo.png").write_bytes(PNG)
     return Server(tmp_path)
+
+
+def add(server, name, description="Reads PDF files.", body="", files=()):
+    folder = Path(server.source.label) / name
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n")
+    for path in files:
+        (folder / path).write_text("")
+
+
+def test_those_that_are_allowed_are_found_however_many_others_fit_better(server):
+    for number in range(110):
+        add(server, f"pdf-{number:03}", "Reads PDF files. Reads PDF files.")
+    add(server, "Minutes", "Writes minutes, and reads a PDF file now and then when somebody sends one of those along.")
+    asked = {"task_description": "reads PDF files", "allowed_skill_names": ["MINUTES", "nothing"]}
+    assert [each["skill_name"] for each in server("find_helpful_skills", **asked)["skills"]] == ["Minutes"]
+
+
+def test_one_skill_that_cannot_be_read_holds_up_no_other(server, monkeypatch):
+    add(server, "pdf-forms")
+    read = server.source.text
+
+    def text(found):
+        if found.id == "pdf":
+            raise UnavailableError("It cannot be read.", hint="Try again.")
+        return read(found)
+
+    monkeypatch.setattr(server.source, "text", text)
+    found = server("find_helpful_skills", task_description="read PDF files")["skills"]
+    told = {each["skill_name"]: each.get("error") for each in found}
+    assert told == {"pdf": "It cannot be read. Try again.", "pdf-forms": None}
+    assert server.uses == [UsageKind.LOADED]
+
+
+def test_all_that_is_found_stays_within_one_budget(server):
+    for number in range(20):
+        files = [f"scripts/{'long-' * 30}{file}.py" for file in range(150)]
+        add(server, f"pdf-{number:02}", body="B" * 20_000, files=files)
+    found = server("find_helpful_skills", task_description="read PDF files", top_k=20)["skills"]
+    assert len(found) == 20
+    assert found[-1]["documents"][-1]["path"].endswith(" more")
+    assert "read_skill_document reads all of it" in found[-1]["content"]
+    assert len(json.dumps(found)) < 65_000
 
 
 def test_skills_are_found_with_all_that_is_needed_to_use_them(server):

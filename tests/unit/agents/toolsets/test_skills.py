@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from skillyard.agents.library_source import LibrarySource
-from skillyard.agents.materialise import InSandbox, Nowhere, OnThisMachine
+from skillyard.agents.materialise import Nowhere, OnThisMachine
 from skillyard.agents.toolsets.skills import SkillTools, skills_tools
 from skillyard.errors import CapabilityError, InputError, NotAllowedError, NotFoundError
 from skillyard.usage.events import UsageKind
@@ -121,12 +121,24 @@ def test_a_script_that_the_skill_does_not_have_has_no_path(shelf, tools, name):
         tools.get_skill_script_path("tool", name)
 
 
-def test_a_script_path_is_where_the_agent_runs_it(shelf):
+def test_an_agent_on_another_machine_is_told_no_path(shelf):
     shelf.put("tool", files={"scripts/run.sh": ""})
-    there = SkillTools(shelf.source, place=InSandbox("/workspace/skills/"))
-    assert there.get_skill_script_path("tool", "run.sh") == "/workspace/skills/tool/scripts/run.sh"
     with pytest.raises(CapabilityError, match="not on your machine"):
         SkillTools(shelf.source, place=Nowhere()).get_skill_script_path("tool", "run.sh")
+
+
+def test_without_a_yard_there_are_no_sandboxes(shelf):
+    shelf.put("tool", files={"scripts/run.sh": ""})
+    with pytest.raises(CapabilityError, match="There are no sandboxes here"):
+        SkillTools(shelf.source).get_skill_script_path("tool", "run.sh", "sandbox-1")
+
+
+def test_a_skill_of_a_folder_is_not_taken_for_one_of_the_yard_that_is_called_the_same(folder, yard_shelf):
+    for each in (folder, yard_shelf):
+        each.put("tool", files={"scripts/run.sh": ""})
+    tools = SkillTools(folder.source, yard=lambda: yard_shelf.yard)
+    with pytest.raises(CapabilityError, match="'tool' is in a folder of this machine"):
+        tools.get_skill_script_path("tool", "run.sh", "sandbox-1")
 
 
 def test_a_link_out_of_a_skill_is_no_script(folder):

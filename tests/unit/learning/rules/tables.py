@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from skillyard.learning.rules.cells import Cell, Equal, Interval
+from skillyard.learning.rules.evaluation import Decided, Decider
 from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.learning.rules.values import Value
 
@@ -27,6 +28,10 @@ DISCOUNT: dict[str, Any] = {
 NAMES = ("a", "b", 'c"d', "金")
 NUMBERS = tuple(map(Decimal, ("-1", "0", "0.5", "1", "2", "10")))
 DAYS = (date(2026, 1, 1), date(2026, 1, 2), date(2026, 2, 1))
+
+
+def decide(table: DecisionTable, inputs: dict[str, Any]) -> Decided:
+    return Decider(table).decide(inputs)
 
 
 def holds(cell: Cell, value: Value) -> bool:

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.unit.learning.rules.tables import DISCOUNT, cases, matching, tables
+from tests.unit.learning.rules.tables import DISCOUNT, cases, decide, matching, tables
 
 from skillyard.errors import ConflictError, InputError
-from skillyard.learning.rules.evaluation import Decided, Decider, decide, decide_many
+from skillyard.learning.rules.evaluation import Decided, Decider, decide_many
 from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.learning.rules.values import plain
 

@@ -1,9 +1,9 @@
 from typing import Any
 
 import pytest
+from tests.unit.learning.rules.tables import decide
 
 from skillyard.errors import InputError
-from skillyard.learning.rules.evaluation import decide
 from skillyard.learning.rules.merge import merge
 from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.learning.states import MergeMode

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -10,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.components import require_chromium
 
 import skillyard.sandbox
 from skillyard.sandbox.browser_steps import parse_step
@@ -120,14 +120,6 @@ class Browser:
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait(20)
-
-
-def require_chromium():
-    if not any(shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome")):
-        reason = "Chromium is not installed: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")

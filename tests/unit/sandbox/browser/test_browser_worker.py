@@ -258,7 +258,7 @@ def test_a_browser_that_was_killed_is_started_again_and_this_is_said(browser, si
     (pid,) = (
         pid
         for pid, command in descendants(browser.process.pid)
-        if "--remote-debugging-pipe" in command and "--type=" not in command
+        if "--remote-debugging-pipe" in command and "--type=" not in command and not command.startswith("/bin/sh ")
     )
     os.kill(pid, signal.SIGKILL)
     assert browser.done(f"open {site.url}/other").startswith("The browser had ended, and was started again.\nOther")

@@ -1,3 +1,5 @@
+from urllib.parse import quote
+
 from mcp_types import (
     CompleteRequestParams,
     CompletionArgument,
@@ -7,6 +9,7 @@ from mcp_types import (
 )
 
 from skillyard.server.mcp.completions import completed
+from skillyard.server.mcp.resources import read_resource
 from skillyard.server.mcp.uris import TEMPLATE
 
 FILES = ResourceTemplateReference(uri=TEMPLATE)
@@ -32,6 +35,15 @@ def test_the_files_of_the_skill_that_was_written_before_are_known(folder, source
     folder.write("pdf", "references/forms.md", b"f")
     assert complete(source, "path", "", skill="pdf").values == ["SKILL.md", "references/forms.md"]
     assert complete(source, "path", "", skill="none").values == []
+
+
+def test_what_is_completed_leads_somewhere_also_where_a_skill_has_another_name_than_its_folder(folder, source):
+    folder.add("tools", name="pdf")
+    folder.write("tools", "references/a b.md", b"f")
+    [part] = complete(source, "skill", "pdf").values
+    assert part == "~tools/pdf"
+    for path in complete(source, "path", "", skill=part).values:
+        assert read_resource(source, f"skill://{part}/{quote(path)}", session="").contents
 
 
 def test_at_most_a_hundred_are_given_and_all_are_counted(folder, source):

@@ -80,6 +80,7 @@ def test_nobody_is_served_without_a_token(served):
     ("given", "status", "told"),
     [
         ({"path": "/mcp?toolsets=skils"}, 400, "Choose of: skills, registry"),
+        ({"path": "/mcp?budget=20"}, 400, "Give it 300 to 100,000"),
         ({"headers": {"authorization": "Bearer wrong"}}, 401, "The token is not valid"),
         ({"arguments": {"skill_name": "a\0b"}}, 422, "'params.arguments.skill_name' holds a zero byte"),
     ],
@@ -99,6 +100,35 @@ def test_whoever_only_looks_is_told_what_it_is(served, ana):
     assert answer.json()["data"]["toolsets"] == ["skills", "registry", "sandbox", "releases", "learning"]
     assert ana.get("/mcp", headers={"accept": "text/event-stream"}).status_code == 400
     assert served.client.get("/mcp").status_code == 401
+
+
+def test_a_conversation_stays_the_same_when_its_client_was_forgotten_meanwhile(served, ana, ben, monkeypatch):
+    monkeypatch.setattr(http_guests, "MOST_GUESTS", 1)
+    recorded = []
+    monkeypatch.setattr(http_guests.YardSource, "record", lambda *_, session, agent: recorded.append((session, agent)))
+    served.skill(ana, "mine")
+    sessions = [old(ana, "initialize", **HELLO).headers["mcp-session-id"] for _ in range(2)]
+    for session in (*sessions, sessions[0]):
+        ask(ben, "tools/list")
+        result_of(old(ana, "tools/call", session=session, name="skill", arguments={"skill": "mine"}))
+    ask(ana, "tools/call", name="skill", arguments={"skill": "mine"})
+    first, second, again, (without, _) = recorded
+    assert first == again
+    assert first[1] == "old"
+    assert len({first[0], second[0], without}) == 3
+
+
+def test_a_client_says_how_much_it_wants_to_be_told_of_skills(served, ana):
+    for number in range(20):
+        served.skill(ana, f"skill-{number:02}")
+
+    def told(path):
+        tools = {tool["name"]: tool for tool in ask(ana, "tools/list", path=path)["tools"]}
+        return tools["skill"]["description"]
+
+    assert len(told("/mcp?budget=400")) <= 400
+    assert " of 20 shown; use search_skills. Available skills:\n" in told("/mcp?budget=400")
+    assert "shown" not in told("/mcp")
 
 
 def test_a_caller_sees_their_own_skills_and_what_is_public(served, ana, ben):

@@ -22,10 +22,12 @@ from skillyard.errors import ConflictError, StoreUnavailableError, UnavailableEr
 from skillyard.library.folder import FolderLibrary
 from skillyard.server.mcp.guests import Guest, OneGuest
 from skillyard.server.mcp.server import SkillServer
+from skillyard.server.mcp.wanted import Wanted
 
 pytestmark = pytest.mark.anyio
 ERAS = pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
 PATIENCE = 60
+AGENT = "claude-code"
 FIVE = {"load_skill", "search_skills", "load_skill_asset", "get_skill_script_path", "list_skill_assets"}
 
 
@@ -44,7 +46,7 @@ def guest(folder, tmp_path, uses):
     folder.add("pdf", description="Reads PDF files.")
     return Guest(
         LibrarySource(FolderLibrary(folder.root), record=uses.append),
-        ("skills",),
+        Wanted(),
         yard=lambda: pytest.fail("no yard is needed"),
         session="session",
         place=OnThisMachine(tmp_path),
@@ -54,7 +56,8 @@ def guest(folder, tmp_path, uses):
 
 @asynccontextmanager
 async def connected(guest, era="2026-07-28", **given):
-    async with Client(SkillServer(OneGuest(guest)), mode=era, **given) as client:
+    who = types.Implementation(name=AGENT, version="1")
+    async with Client(SkillServer(OneGuest(guest)), **{"client_info": who, "mode": era, **given}) as client:
         yield client
 
 
@@ -65,6 +68,40 @@ async def test_a_client_sees_the_tools_of_the_default_toolset(guest, era):
     assert tools.keys() == FIVE | {"skill"}
     assert "Reads PDF files." in tools["skill"].description
     assert tools["skill"].annotations.read_only_hint is True
+
+
+@ERAS
+async def test_what_is_used_is_counted_for_the_program_that_uses_it(guest, uses, era):
+    async with connected(guest, era) as client:
+        await client.call_tool("skill", {"skill": "pdf"})
+        await client.call_tool("load_skill", {"skill_name": "pdf"})
+        await client.read_resource("skill://pdf/SKILL.md")
+        await client.get_prompt("pdf")
+    assert [(use.session, use.agent) for use in uses] == [("session", AGENT)] * 4
+
+
+async def test_the_name_of_a_program_is_bounded_and_can_be_seen(guest, uses):
+    for name in ("x" * 10_000, " \x1b[2J\u202ea "):
+        async with connected(guest, client_info=types.Implementation(name=name, version="1")) as client:
+            await client.call_tool("skill", {"skill": "pdf"})
+    assert [use.agent for use in uses] == ["x" * 100, "\\x1b[2J\\u202ea"]
+
+
+def test_whoever_names_itself_anew_again_and_again_fills_no_memory(guest):
+    kept = guest.toolbox("first")
+    assert guest.toolbox("first") is kept
+    for number in range(20):
+        guest.toolbox(f"agent-{number}")
+    assert guest.toolbox("first") is not kept
+
+
+async def test_the_description_of_the_skill_tool_is_no_longer_than_clients_take(guest, folder):
+    for number in range(100):
+        folder.add(f"skill-{number:02}", description="Does one thing of a hundred. " * 5)
+    async with connected(guest) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+    assert 1_800 < len(tools["skill"].description) <= 2_000
+    assert " of 101 shown; use search_skills. Available skills:\n" in tools["skill"].description[:100]
 
 
 @ERAS
@@ -120,16 +157,16 @@ def failing(error):
 
 
 async def test_what_a_tool_raises_is_told_and_nothing_of_the_server(guest):
-    guest.toolbox._made["fail"] = failing(ConflictError("It is taken.", hint="Take another."))
+    guest.toolbox(AGENT)._made["fail"] = failing(ConflictError("It is taken.", hint="Take another."))
     async with connected(guest) as client:
         result = await client.call_tool("fail", {})
         assert result.content[0].text == "It is taken. Take another."
         assert result.structured_content["error"]["code"] == "conflict"
-        guest.toolbox._made["fail"] = failing(RuntimeError("password=1234"))
+        guest.toolbox(AGENT)._made["fail"] = failing(RuntimeError("password=1234"))
         result = await client.call_tool("fail", {})
         assert result.is_error is True
         assert "1234" not in result.model_dump_json()
-        guest.toolbox._made["fail"] = failing(StoreUnavailableError("postgresql://user:1234@host failed"))
+        guest.toolbox(AGENT)._made["fail"] = failing(StoreUnavailableError("postgresql://user:1234@host failed"))
         assert "1234" not in (await client.call_tool("fail", {})).model_dump_json()
 
 
@@ -308,7 +345,7 @@ async def test_how_far_a_tool_has_got_is_told_to_whoever_wants_to_know(guest, er
         report_progress(2, 3, "never less")
         return "done"
 
-    guest.toolbox._made["count"] = tool_of(count)
+    guest.toolbox(AGENT)._made["count"] = tool_of(count)
     heard = []
 
     async def note(progress, total, message):
@@ -330,7 +367,7 @@ async def test_calls_beyond_what_may_run_at_once_wait_and_hold_nothing_else_up(g
         return "done" if over.wait(PATIENCE) else "late"
 
     guest.calls = CapacityLimiter(1)
-    guest.toolbox._made["work"] = tool_of(work)
+    guest.toolbox(AGENT)._made["work"] = tool_of(work)
     async with connected(guest) as client:
         calls = [asyncio.create_task(client.call_tool("work", {})) for _ in range(2)]
         assert await asyncio.to_thread(begun.acquire, timeout=PATIENCE)

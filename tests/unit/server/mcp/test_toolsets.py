@@ -6,6 +6,7 @@ from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
 from skillyard.server.mcp.tools import called, tool_named
 from skillyard.server.mcp.toolsets import Toolbox
+from skillyard.server.mcp.wanted import Wanted
 
 
 @pytest.fixture
@@ -13,7 +14,7 @@ def away():
     """The tools of a client whose yard does not answer."""
     with Connection("http://127.0.0.1:9") as connection:
         client = YardClient(connection)
-        yield Toolbox(YardSource(client), ("skills",), yard=lambda: client, place=Nowhere())
+        yield Toolbox(YardSource(client), Wanted(), yard=lambda: client, place=Nowhere())
 
 
 def test_tools_are_there_while_the_yard_is_away(away):

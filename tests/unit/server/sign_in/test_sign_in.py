@@ -329,7 +329,9 @@ def test_whoever_signs_in_stays_on_this_server(yard):
 
 
 def test_what_a_stranger_writes_is_shown_as_text():
-    asked = Request({"type": "http", "path": "/sign-in", "query_string": b"", "headers": [], "scheme": "http"})
+    asked = Request(
+        {"type": "http", "method": "GET", "path": "/sign-in", "query_string": b"", "headers": [], "scheme": "http"}
+    )
     page = sign_in_page(asked, then='/"><script>x</script>', issuer_name="<b>login</b>").body.decode()
     assert "<script>" not in page
     assert "<b>" not in page

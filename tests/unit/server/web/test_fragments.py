@@ -30,3 +30,9 @@ def test_words_of_services_have_code_and_lead_to_what_they_name():
     assert words("Run `ls <a>` on fb-0123456789ab, not fb-x.") == (
         'Run <code>ls &lt;a&gt;</code> on <a href="/learning/feedback/fb-0123456789ab">fb-0123456789ab</a>, not fb-x.'
     )
+
+
+def test_a_particle_after_an_id_is_no_part_of_it():
+    assert words("피드백 fb-0123456789ab에서") == (
+        '피드백 <a href="/learning/feedback/fb-0123456789ab">fb-0123456789ab</a>에서'
+    )

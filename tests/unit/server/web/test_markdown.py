@@ -11,7 +11,7 @@ from skillyard.server.web.markdown import MAX_LENGTH, to_html
 TAGS = re.compile(r"<[a-z/!?][^>]*>", re.IGNORECASE)
 HARMLESS = re.compile(
     r"</?(?:h[2-6]|p|ul|ol|li|strong|em|s|code|blockquote|hr|br|table|thead|tbody|tr|th|td|div|pre|a|img)\b"
-    r'(?: (?:href|src|alt|title|class|loading|tabindex|rel|start)="[^"<>]*")*\s*/?>'
+    r'(?: (?:href|src|alt|title|class|loading|tabindex|rel|start)="[^"<>]*"| id="text-[\w-]+")*\s*/?>'
 )
 
 
@@ -75,7 +75,7 @@ def test_own_files_are_linked_and_pictures_from_elsewhere_are_not_loaded():
     assert 'src="/skills/x/y/files/assets/b.png?raw=1"' in html
     assert "<img" not in html.partition("assets/b.png")[2]
     assert 'href="https://h/c.png" rel="noreferrer noopener nofollow"' in html
-    assert 'href="#e"' in html
+    assert 'href="#text-e"' in html
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_same_text_leads_each_reader_to_the_skills_that_they_know():
 
 
 def test_headings_leave_the_first_to_the_page():
-    assert to_html("# A\n\n###### B\n") == "<h2>A</h2>\n<h6>B</h6>\n"
+    assert to_html("# A\n\n###### B\n") == '<h2 id="text-a">A</h2>\n<h6 id="text-b">B</h6>\n'
 
 
 def test_a_text_without_end_is_shown_as_it_is():
@@ -118,3 +118,10 @@ def test_cells_say_where_their_text_stands_without_a_style():
     html = to_html("| a | b | c |\n|:--|--:|:-:|\n| 1 | 2 | 3 |\n")
     assert "style" not in html
     assert '<td>1</td>\n<td class="right">2</td>\n<td class="center">3</td>' in html
+
+
+def test_links_within_a_text_lead_to_its_headings_and_never_to_a_part_of_the_page():
+    text = "# Usage\n\n## How `it` *works*!\n\n## Usage\n\n## 사용법\n\n[a](#usage) [b](#How-it-works) [c](#main)\n"
+    html = to_html(text)
+    assert re.findall(' id="([^"]+)"', html) == ["text-usage", "text-how-it-works", "text-usage-1", "text-사용법"]
+    assert re.findall('href="([^"]+)"', html) == ["#text-usage", "#text-how-it-works", "#text-main"]

@@ -97,6 +97,18 @@ def test_a_single_word_is_translated_only_where_a_translation_asks_for_it(korean
     assert korean.told("There is no skill killed.") == "killed 스킬이 없습니다."
 
 
+@pytest.mark.parametrize(
+    ("text", "korean", "chinese"),
+    [
+        ("built-in: 4 skills", "built-in: 스킬 4개", "built-in：4 个技能"),
+        ("sqlite:///a at revision 0008", "sqlite:///a(리비전 0008)", "sqlite:///a（修订版 0008）"),
+        ("'vip': 2 rows added, 1 row removed.", "'vip': 2행 추가, 1행 삭제.", "'vip'：2 行新增，1 行删除。"),
+    ],
+)
+def test_what_is_counted_is_said_in_every_language(text, korean, chinese):
+    assert (told(text, "ko"), told(text, "zh")) == (korean, chinese)
+
+
 def test_english_is_left_alone():
     assert told("Try again later.", DEFAULT) == "Try again later."
 

@@ -8,6 +8,7 @@ import pytest
 
 import skillyard
 import skillyard.server.web
+from skillyard.releases.payloads import VariableType
 from skillyard.server.web.accept import preferred
 from skillyard.server.web.texts import LANGUAGES, _texts_of, language_for
 
@@ -57,6 +58,14 @@ def test_everything_that_the_history_tells_has_words():
     actions = set(re.findall(r'"([a-z_]+\.[a-z_]*(?:ed|set|back|begun))"', code))
     assert {"person.created", "version.published", "proposal.decided", "member.set", "policy.set"} <= actions
     assert {f"actions.{action}" for action in actions} <= set(_texts_of("en"))
+
+
+def test_every_type_of_a_variable_and_every_way_of_feedback_has_words():
+    code = "\n".join(path.read_text() for path in PACKAGE.rglob("*.py"))
+    ways = set(re.findall(r'\b(?:give|take|take_each|give_feedback)\(.*source="(\w+)"', code))
+    assert {"cli", "file", "mcp", "web"} <= ways
+    assert {f"learning.sources.{way}" for way in ways} <= set(_texts_of("en"))
+    assert {f"releases.variable_types.{each}" for each in VariableType} <= set(_texts_of("en"))
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,6 @@
 "use strict";
 // Draws what the tables beside it say.
 
-function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
 const percent = (share) => share == null ? "–" : Math.round(share * 1000) / 10 + "%";
 const figure = (number) => number == null ? "–" : number < 10 ? String(Number(number.toPrecision(2))) : Math.round(number).toLocaleString("en");
 
@@ -128,5 +124,5 @@ function drawAll() {
   for (const place of document.querySelectorAll("[data-chart]:empty")) draw(place, asked);
 }
 
-document.addEventListener("htmx:afterSettle", drawAll);
+document.addEventListener("renewed", drawAll);
 drawAll();

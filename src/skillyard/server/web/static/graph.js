@@ -27,8 +27,6 @@ function spread(graph) {
 
 async function drawGraph(place) {
   const { data } = await (await fetch(place.dataset.from)).json();
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name) => style.getPropertyValue(name).trim();
   const lost = data.edges.filter((edge) => !edge.target || edge.trouble);
   const ids = new Set(data.nodes.map((node) => node.id));
   const elements = [

@@ -3,23 +3,8 @@
 
 const stream = document.querySelector("[data-stream]");
 const runs = new Map();
-let renewing = 0;
 
-async function renew() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-  if (!answer.ok) return;
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  for (const part of document.querySelectorAll("[data-part]")) {
-    const fresh = page.getElementById(part.id);
-    if (fresh && !part.contains(document.activeElement)) part.replaceWith(document.importNode(fresh, true));
-  }
-  offerCopies(document);
-}
-
-function renewSoon() {
-  clearTimeout(renewing);
-  renewing = setTimeout(renew, 150);
-}
+const renewAll = () => renew(everyPart());
 
 function begun({ run, kind, code }) {
   if (runs.has(run)) return;
@@ -47,25 +32,14 @@ function wrote({ run, stream: from, text }) {
 function ended({ run }) {
   runs.get(run)?.remove();
   runs.delete(run);
-  renewSoon();
+  renewAll();
 }
 
-function watch() {
-  const source = new EventSource(stream.dataset.stream);
-  const on = (name, take) => source.addEventListener(name, (event) => take(JSON.parse(event.data)));
-  showLive("wait");
-  source.onopen = () => {
-    for (const card of runs.values()) card.remove();
-    runs.clear();
-    showLive("on");
-  };
-  source.onerror = () => showLive(source.readyState === EventSource.CLOSED ? "off" : "wait");
-  on("begun", begun);
-  on("wrote", wrote);
-  on("ended", ended);
-  on("changed", renewSoon);
-  on("gone", () => { source.close(); location.assign("/sandboxes"); });
-  addEventListener("pagehide", () => source.close());
+// What is still under way is told again.
+function missed() {
+  for (const card of runs.values()) card.remove();
+  runs.clear();
+  renewAll();
 }
 
 // A run that is refused says why in the place of its result.
@@ -74,8 +48,10 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (xhr.status < 400 || !requestConfig.elt.matches("[data-run]")) return;
   event.detail.shouldSwap = true;
   event.detail.isError = false;
-  event.detail.selectOverride = "[role=alert]";
+  event.detail.selectOverride = "main [role=alert]";
 });
 
-// The frame's own script comes after this one.
-document.addEventListener("DOMContentLoaded", () => { if (stream && window.EventSource) watch(); });
+if (stream && window.EventSource) {
+  const gone = () => location.assign("/sandboxes");
+  follow(stream.dataset.stream, { begun, wrote, ended, changed: renewAll, gone }, missed);
+}

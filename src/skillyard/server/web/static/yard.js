@@ -8,6 +8,7 @@ function isTyping(target) {
 }
 
 document.addEventListener("keydown", (event) => {
+  if (event.isComposing) return;  // the arrows choose among what an input method offers
   if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
     event.preventDefault();
     const input = palette.querySelector("input");
@@ -29,6 +30,15 @@ document.addEventListener("keydown", (event) => {
 palette.addEventListener("click", (event) => {
   if (event.target === palette) palette.close();
 });
+
+// A colour of the theme for what is drawn: its variable holds that of both.
+function colour(name) {
+  const sample = document.body.appendChild(document.createElement("i"));
+  sample.style.color = `var(${name})`;
+  const { color } = getComputedStyle(sample);
+  sample.remove();
+  return color;
+}
 
 function offerCopies(root) {
   for (const button of root.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
@@ -53,70 +63,35 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => { delete event.target.dataset.sent; }, 3000);
 });
 
+// What was chosen in a list since is in the address, not in the form.
+document.querySelector(".choices").addEventListener("submit", ({ target }) => { target.next.value = location.pathname + location.search; });
+
 document.addEventListener("change", (event) => {
   if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
 });
 
-// On a narrow screen places and tabs stand in one line: the present one is in sight.
+// On a narrow screen places and tabs stand in one line: the present one is in sight, and so is the one that the keyboard reaches.
 for (const present of document.querySelectorAll(".bar nav [aria-current], .tabs [aria-current]")) {
   present.parentElement.scrollLeft = present.offsetLeft - present.parentElement.offsetLeft - 16;
 }
-
-// Live: whatever is marked with data-news is asked for again when something of its kind changes.
-const live = document.querySelector(".live");
-
-function showLive(state) {
-  live.hidden = false;
-  live.dataset.live = state;
-  live.querySelector("[role=status]").textContent = live.dataset[state];
-}
-
-let refreshing = 0;
-
-function refresh(kinds, everything = false) {
-  for (const part of document.querySelectorAll("[data-news]")) {
-    const wanted = part.dataset.news.split(" ");
-    if (everything || wanted.includes("*") || wanted.some((kind) => kinds.has(kind))) {
-      htmx.ajax("GET", part.dataset.from || location.pathname + location.search, {
-        target: part, select: "#" + part.id, swap: "outerHTML",
-      });
-    }
-  }
-}
-
-function listen({ again = false } = {}) {
-  if (!document.querySelector("[data-news]") || !window.EventSource) return;
-  const kinds = new Set();
-  const source = new EventSource("/api/v1/events");
-  const take = (event) => {
-    kinds.add(JSON.parse(event.data).subject.kind);
-    clearTimeout(refreshing);
-    refreshing = setTimeout(() => { refresh(kinds); kinds.clear(); }, 150);
-  };
-  showLive("wait");
-  source.onopen = () => {
-    showLive("on");
-    if (again) refresh(kinds, true);
-    again = false;
-  };
-  // A browser gives up where the answer is an error, such as that of a proxy whose server starts anew.
-  source.onerror = () => {
-    const isOver = source.readyState === EventSource.CLOSED;
-    showLive(isOver ? "off" : "wait");
-    if (isOver) setTimeout(listen, 10_000, { again: true });
-  };
-  source.addEventListener("change", take);
-  source.addEventListener("removed", take);
-  addEventListener("pagehide", () => source.close(), { once: true });
-}
-
-// A page that the browser kept for the way back has missed what happened meanwhile.
-addEventListener("pageshow", (event) => {
-  if (!event.persisted) return;
-  listen();
-  refresh(new Set(), true);
+document.addEventListener("focusin", ({ target }) => {
+  if (target.matches(".bar nav a, .tabs a")) target.scrollIntoView({ block: "nearest", inline: "nearest" });
 });
 
-document.addEventListener("htmx:afterSwap", (event) => offerCopies(event.target));
+// What htmx is refused is a page that says why, and is said here.
+document.addEventListener("htmx:configRequest", ({ detail }) => { detail.headers.Accept = "text/html"; });
+document.addEventListener("htmx:sendError", () => tell("failed", "unreachable"));
+document.addEventListener("htmx:responseError", ({ detail: { xhr } }) => {
+  const page = new DOMParser().parseFromString(xhr.responseText, "text/html");
+  if (xhr.status === 401) tell("failed", "signed-out");
+  else tell("failed", "failed", page.querySelector("main [role=alert]")?.textContent.trim().replace(/\s+/g, " "));
+});
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (isDoor(detail.xhr.responseURL)) {
+    detail.shouldSwap = false;
+    tell("failed", "signed-out");
+  } else if (detail.xhr.status < 400) document.getElementById("failed").replaceChildren();
+});
+
+for (const name of ["htmx:afterSwap", "renewed"]) document.addEventListener(name, (event) => offerCopies(event.target));
 offerCopies(document);
-listen();

@@ -8,17 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.errors import InputError
-from skillyard.releases.templates import (
-    environment_name,
-    fill_browser,
-    fill_python,
-    fill_shell,
-    fill_text,
-    literal,
-    placeholders,
-    program_variables,
-    tidy,
-)
+from skillyard.releases.filling.browser import fill_browser
+from skillyard.releases.filling.python import fill_python
+from skillyard.releases.filling.shell import environment_name, fill_shell, program_variables
+from skillyard.releases.placeholders import fill_text, literal, placeholders, tidy
 from skillyard.sandbox.browser_steps import parse_step
 
 EVIL = 'a\'; touch pwned; "$(touch pwned)" `id`\nline2 \\ {{x}} ${HOME} %s * 日本語'
