@@ -77,8 +77,8 @@ async def change(rule_id: str, form: Posted, yard: TheYard, caller: Caller) -> R
             return await _page(yard, caller, present, problem=error)
         return await _page(yard, caller, present, entered=entered)
     if do != "save":
-        entered, _ = await edited_in(form)
-        return await _page(yard, caller, present, entered=entered, form=form)
+        edited = await edited_in(form)
+        return await _page(yard, caller, present, entered=edited.table, form=form, refused=edited.refused)
     return await _save(yard, caller, present, form)
 
 
@@ -187,6 +187,7 @@ async def _page(
     form: Form | None = None,
     trial: Trial = _UNTRIED,
     problem: SkillyardError | None = None,
+    refused: str = "",
 ) -> Page:
     document = table_document(found.table)
     shown = entered or entered_of(document)
@@ -202,7 +203,7 @@ async def _page(
             "cases": [RuleCaseSchema.of(case) for case in cases[:_CASES]],
         },
         extra={
-            "editor": editor_of(shown, said, problem),
+            "editor": editor_of(shown, said, problem, refused=refused),
             "rows": compared(document, document)[:_ROWS],
             "is_edited": entered is not None,
             "entered": {

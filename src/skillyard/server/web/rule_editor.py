@@ -5,12 +5,12 @@ import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from skillyard.errors import InputError, SkillyardError
 from skillyard.learning.rules.checks import report
 from skillyard.learning.rules.dmn_read import read_dmn
-from skillyard.learning.rules.table import HitPolicy, parse_table, table_document
+from skillyard.learning.rules.table import MAX_COLUMNS, MAX_RULES, HitPolicy, parse_table, table_document
 from skillyard.learning.rules.values import ValueType
 from skillyard.server.web.forms import MAX_FIELDS, Form, Upload
 from skillyard.server.web.rule_form import EnteredTable, entered_in, entered_of
@@ -19,7 +19,16 @@ from skillyard.server.web.rule_rows import gaps_of, marks_of
 _MOST_FIELDS: Final = MAX_FIELDS - 100
 """A table with more could be shown in a form, but not sent: there are a name, a reason and the buttons besides."""
 _MOST_GAPS: Final = 20
+_ADDING: Final = ("add-row", "add-input", "add-output")
 _CELL: Final = re.compile(r"table\.rules\[(\d+)\](?:\.(when|then)(?:\[(\d+)\])?)?(?: \((\w+)\))?")
+
+
+class Edited(NamedTuple):
+    """A table after a button for its rows or columns was pressed."""
+
+    table: EnteredTable
+    refused: str = ""
+    """The button, where the table has no room for what it adds."""
 
 
 _report = lru_cache(maxsize=32)(report)  # a large table takes a while, and is looked at more often than changed
@@ -32,7 +41,11 @@ async def looked_over(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def editor_of(
-    entered: EnteredTable, found: Mapping[str, Any] | None, problem: SkillyardError | None = None
+    entered: EnteredTable,
+    found: Mapping[str, Any] | None,
+    problem: SkillyardError | None = None,
+    *,
+    refused: str = "",
 ) -> dict[str, Any]:
     """What the template of the editor needs; `found` is what was said about the table, if it could be read."""
     remarks: list[Mapping[str, Any]] = found["remarks"] if found else []
@@ -45,20 +58,22 @@ def editor_of(
         "gaps": gaps[:_MOST_GAPS],
         "gap_count": len(gaps),
         "wrong": _place(problem),
+        "refused": refused.partition(":")[0],
+        "most": {"rows": MAX_RULES, "columns": MAX_COLUMNS, "fields": f"{_MOST_FIELDS:,}"},
         "policies": list(HitPolicy),
         "types": list(ValueType),
     }
 
 
-async def edited_in(form: Form) -> tuple[EnteredTable, Mapping[str, Any] | None]:
-    """The table of a form after a button for its rows or columns was pressed, and what there is to say about it."""
+async def edited_in(form: Form) -> Edited:
+    """The table of a form after a button was pressed; as it was entered, where it could not be shown in a form then."""
     entered, do = entered_in(form), form.text("do")
     gaps = []
     if do.startswith("gap:"):
         found = await found_in(entered)
         gaps = gaps_of(found["remarks"]) if found else []
-    entered = entered.edited(do, gaps)
-    return entered, await found_in(entered)
+    edited = entered.edited(do, gaps)
+    return Edited(entered, refused=do) if _has_no_room(entered, edited, do) else Edited(edited)
 
 
 async def found_in(entered: EnteredTable) -> Mapping[str, Any] | None:
@@ -87,6 +102,12 @@ async def table_in(upload: Upload | None) -> tuple[str, EnteredTable]:
     whole = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     table = parse_table(whole.get("table", given))
     return str(whole.get("name", "")), entered_of(table_document(table))
+
+
+def _has_no_room(entered: EnteredTable, edited: EnteredTable, do: str) -> bool:
+    if edited != entered:
+        return edited.size > max(_MOST_FIELDS, entered.size)
+    return do in _ADDING or (do.startswith("gap:") and len(entered.rows) == MAX_RULES)
 
 
 def _place(problem: SkillyardError | None) -> dict[str, Any] | None:

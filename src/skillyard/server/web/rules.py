@@ -55,8 +55,8 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
     except SkillyardError as error:
         return await _page(yard, caller, words, _BEGUN, error)
     if do != "save":
-        entered, _ = await edited_in(form)
-        return await _page(yard, caller, words, entered)
+        edited = await edited_in(form)
+        return await _page(yard, caller, words, edited.table, refused=edited.refused)
     return await _save(yard, caller, form, words)
 
 
@@ -84,6 +84,8 @@ async def _page(
     words: dict[str, str],
     entered: EnteredTable,
     problem: SkillyardError | None = None,
+    *,
+    refused: str = "",
 ) -> Page:
     found = await found_in(entered)
     shown: dict[str, Any] = {**dict.fromkeys(_WORDS, ""), **words}
@@ -91,7 +93,7 @@ async def _page(
         "learning/rule_new.html",
         {"entered": shown, "found": found},
         extra={
-            "editor": editor_of(entered, found, problem),
+            "editor": editor_of(entered, found, problem, refused=refused),
             "agents": await yard.registry.agents.all(caller),
             "problem": problem.as_public_dict() if problem else None,
         },
