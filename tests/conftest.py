@@ -80,6 +80,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """What tests that are coroutines run on."""
+    return "asyncio"
+
+
 def _make_tables(url: str) -> None:
     from skillyard.db.database import Database
 

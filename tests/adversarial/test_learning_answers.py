@@ -15,11 +15,6 @@ from skillyard.llm.scripted import _completion
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """What failed is tried again without a pause."""

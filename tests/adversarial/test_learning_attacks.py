@@ -46,11 +46,6 @@ SECRET_TEXT = (
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def place(new_home, tmp_path):
     """The settings of a yard with nothing in it."""
     return {"home": new_home(tmp_path / "home"), "database_url": None}

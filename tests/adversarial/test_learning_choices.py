@@ -16,11 +16,6 @@ CREATE = call("commit_to_skill", operation="CREATE")
 NEW = {"name": "refunds-quickly", "description": "How to refund quickly. Use for refunds.", "body_markdown": BODY}
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """What failed is tried again without a pause."""

@@ -25,11 +25,6 @@ TENANT_WIDE = {"feedback", "lesson", "memory", "rule", "agent"}
 WRONG_CALL = "cannot be called like this"
 
 
-@pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def settings(request, tmp_path_factory, new_home):
     home = tmp_path_factory.mktemp("leaks") / "yard"

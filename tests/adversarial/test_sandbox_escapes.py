@@ -28,11 +28,6 @@ ORDINARY = 12345
 ROOT = os.geteuid() == 0
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 def python_for(uid: int) -> str:
     """A Python that this user can run: that of root may be in root's home."""
     for python in (sys.executable, "/usr/bin/python3"):

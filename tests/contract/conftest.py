@@ -20,11 +20,6 @@ WHY = Why(reason="a test asked for it")
 
 
 @pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def yard(yard_settings: Settings, anyio_backend: str) -> AsyncIterator[Yard]:
     async with open_yard(yard_settings) as yard:
         yield yard

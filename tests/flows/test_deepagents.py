@@ -26,11 +26,6 @@ from skillyard.usage.events import UsageKind
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def write_skill(root, name, description="Reads and fills PDF forms.", body="Do it.\n", **files):
     folder = root / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -45,11 +45,6 @@ def write_skill(root, name, description, body="Do it.\n"):
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def home(tmp_path, new_home):
     return new_home(tmp_path / "yard")
 

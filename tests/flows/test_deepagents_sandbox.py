@@ -21,11 +21,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 def yard(tmp_path_factory, new_home):
     with Skillyard(home=new_home(tmp_path_factory.mktemp("home") / "yard")) as client:
         for name, description in (("pdf", "Reads and fills PDF forms."), ("mail", "Writes polite mails.")):

@@ -46,11 +46,6 @@ WHY = Why(reason="a test asked for it")
 BUILTIN = {path.name for path in builtin_root().iterdir() if (path / "SKILL.md").is_file()}
 
 
-@pytest.fixture(scope="module")
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 @pytest.fixture(params=["unsafe", "bwrap"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path, anyio_backend: str) -> AsyncIterator[Backend]:
     made: Backend

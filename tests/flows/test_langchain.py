@@ -38,11 +38,6 @@ def answers(state):
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def root(tmp_path):
     write_skill(tmp_path, "pdf", "Reads and fills PDF forms.", "Use a form library.\n")
     write_skill(tmp_path, "mail", "Writes polite mails.")

@@ -13,11 +13,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def machine(tmp_path, new_home):
     """A person's home, a project with a skill, and a yard."""
     skill = tmp_path / "project/.agents/skills/pdf"

@@ -20,11 +20,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 def mcp(tmp_path_factory, new_home):
     """The address of a yard's MCP, served as a person would."""
     home = tmp_path_factory.mktemp("served")

@@ -23,11 +23,6 @@ ORDER = {"customer": CUSTOMER, "quantity": "7", "size": "m", "gift": "yes", "cou
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 def site():
     with demo_site() as site:
         yield site

@@ -18,11 +18,6 @@ SECRET = "hunter2'\"$(touch pwned)\\"
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def yard(tmp_path_factory, anyio_backend):
     async with replay_rooms(tmp_path_factory.mktemp("yard")) as yard:
         yard.sandbox = await yard.rooms.sandboxes.create(yard.caller, SandboxSpec())

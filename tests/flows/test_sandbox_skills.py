@@ -13,11 +13,6 @@ HELLO = "#!/bin/sh\necho hello from {}\n"
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 async def yard(tmp_path_factory, new_home, anyio_backend):
     async with private_yard(Settings(home=new_home(tmp_path_factory.mktemp("home") / "yard"))) as made:
         yield made

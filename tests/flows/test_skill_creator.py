@@ -65,11 +65,6 @@ class Shop:
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def shop(tmp_path, new_home):
     @asynccontextmanager
     async def new(**settings):

@@ -38,7 +38,7 @@ def test_skills_of_one_visibility_are_all_listed(pages):
 def test_candidates_that_fit_a_question_are_narrowed_and_paged(pages, yard):
     sandbox = yard.client.sandboxes.create()["id"]
     run = yard.client.sandboxes.shell(sandbox, "echo 3 > lines.txt")["execution_id"]
-    for at in range(55):
+    for at in range(110):
         made = {"skill_key": f"count-{at}", "source_execution_ids": [run], "summary": "Counts lines. Use to count."}
         candidate = pages.post("/v1/skills/candidates", json=made).json()["id"]
         if at == 7:
@@ -49,7 +49,7 @@ def test_candidates_that_fit_a_question_are_narrowed_and_paged(pages, yard):
         for text in walked(pages, "/releases/candidates?q=count")
         for name in re.findall(r"count-\d+(?=</a>)", text)
     ]
-    assert len(names) == len(set(names)) == 55
+    assert len(names) == len(set(names)) == 110
     for narrowed in ("status=rejected", "skill_key=count-7"):
         found = pages.get(f"/releases/candidates.json?q=count&{narrowed}").json()["data"]
         assert [each["skill_key"] for each in found["items"]] == ["count-7"]

@@ -22,11 +22,6 @@ pytestmark = pytest.mark.anyio
 WATCH_SECONDS = 61.0
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @dataclass
 class Work:
     """A yard whose tidying is counted, and pauses that last until they are ended."""

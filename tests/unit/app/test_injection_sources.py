@@ -21,11 +21,6 @@ WHY = Why(reason="a test asked for it")
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 async def yard(tmp_path: Path, new_home: Callable[[Path], Path], anyio_backend: str) -> AsyncIterator[Yard]:
     async with open_yard(Settings(home=new_home(tmp_path))) as yard:
         yield yard

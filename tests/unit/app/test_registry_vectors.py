@@ -35,11 +35,6 @@ class Lengths:
         return np.array([[len(text), 1] for text in texts], dtype=np.float32)
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.mark.anyio
 async def test_vectors_follow_what_happens_to_skills(tmp_path):
     embedder, now = Lengths(), [0.0]

@@ -10,11 +10,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def yard(tmp_path, new_home):
     async with open_yard(Settings(home=new_home(tmp_path / "home"))) as yard:
         yield yard

@@ -15,11 +15,6 @@ from skillyard.db.database import Database
 NAMING = Table("naming", MetaData(), Column("sha256", String(64), primary_key=True))
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Hooked(DiskBlobs):
     """A store that lets a test act at the very moment something is about to happen."""
 

@@ -246,8 +246,3 @@ def desire() -> Callable[..., DesiredBundle]:
         return DesiredBundle(folder=folder, digest=bundle.digest, origin=origin, load=load)
 
     return make
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"

@@ -15,11 +15,6 @@ WHY = Why(reason="tidy", feedback="it was wrong", request_id="r1")
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def database(tmp_path, empty_registry):
     database = await Database.open(f"sqlite:///{shutil.copy(empty_registry, tmp_path)}")
     yield database

@@ -17,11 +17,6 @@ from skillyard.identity.tokens import Tokens
 WHY = Why(reason="a test")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class World:
     """One process at a database."""
 

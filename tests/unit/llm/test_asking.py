@@ -13,11 +13,6 @@ from skillyard.llm.transcripts import MAX_TEXT, Transcript
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Answer(BaseModel):
     agent: str
     sure: bool

@@ -9,11 +9,6 @@ from skillyard.llm.models import ModelSource
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 async def test_loading_a_model_that_is_given_up_is_over_before_anyone_goes_on(monkeypatch) -> None:
     begun, may_end = threading.Event(), threading.Event()
 

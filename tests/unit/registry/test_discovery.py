@@ -22,11 +22,6 @@ WORLD = Visibility.DISCOVERABLE
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def yard(tmp_path, new_home):
     async with open_yard(Settings(home=new_home(tmp_path))) as yard:
         yield yard

@@ -10,11 +10,6 @@ pytestmark = pytest.mark.anyio
 NAMES = ("bwrap", "landlock", "docker", "mcp", "unsafe")
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Offers:
     """A backend that offers something, and does nothing."""
 

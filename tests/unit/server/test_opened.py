@@ -8,11 +8,6 @@ from skillyard.server.opened import Opened
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Inner:
     def __init__(self, log):
         self.log = log

@@ -8,11 +8,6 @@ from skillyard.server.serving import NO_TOKEN, serving
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def opened(tmp_path, **given):
     told = []
     async with serving(Settings(home=tmp_path, **given), FolderLibrary(tmp_path), ready=told.extend) as app:

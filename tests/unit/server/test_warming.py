@@ -8,11 +8,6 @@ from skillyard.server.warming import warm, warming
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_after_a_while_all_pages_are_imported(caplog):
     asked = []
 

@@ -105,11 +105,6 @@ async def by_names(person, site, customer, quantity):
     )
 
 
-@pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_a_form_filled_three_times_becomes_one_task_that_can_be_replayed(tmp_path):
     with demo_site() as site:
         async with replay_rooms(tmp_path / "yard") as yard:

@@ -26,11 +26,6 @@ TOKEN = "tok-4711-abcdef"
 NASTY = """O'Neil "Q" $(id) `x` {{y}} \\ 李"""
 
 
-@pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
 @pytest.fixture
 async def yard(tmp_path):
     async with replay_rooms(tmp_path / "yard") as yard:

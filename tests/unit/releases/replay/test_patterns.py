@@ -41,8 +41,3 @@ async def test_an_expression_is_searched_for(pattern, is_found, anyio_backend):
 async def test_an_expression_that_would_take_years_is_not_found(monkeypatch, anyio_backend):
     monkeypatch.setattr(patterns, "_SECONDS", 0.5)
     assert not await found("(a+)+$", "a" * 60 + "b")
-
-
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"

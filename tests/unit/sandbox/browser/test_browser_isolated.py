@@ -21,11 +21,6 @@ PAGE = b"<title>Listed</title><label>Word <input type=password></label><button o
 SECRET = "correct horse"
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def serve(reader, writer):
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n" % len(PAGE) + PAGE)

@@ -18,11 +18,6 @@ serving = run_path(str(Path(__file__).parents[3] / "computer_use_server.py"))["c
 
 
 @pytest.fixture(scope="module")
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture(scope="module")
 def url(tmp_path_factory):
     """Under the longest of the names, and with the plainest of the answers."""
     with serving(tmp_path_factory.mktemp("computer"), "--prefix", "mcp_cursor-computer-use_", "--shape", "text") as (

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def engine_that_says(tmp_path):
     """Makes an engine on a daemon that has one answer for each path, and 404 for all others."""
     opened = []

@@ -9,11 +9,6 @@ from skillyard.sandbox.docker.ssh import SshBridge, ssh_line
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def test_an_address_that_is_given_comes_before_the_environment():
     environment = {"DOCKER_HOST": "tcp://other:2375"}
     assert DockerHost.find("unix:///x.sock", environment).url == "unix:///x.sock"

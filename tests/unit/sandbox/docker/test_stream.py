@@ -10,11 +10,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 async def daemon(tmp_path):
     """Starts something that answers every connection with the same bytes after it was asked."""
     servers = []

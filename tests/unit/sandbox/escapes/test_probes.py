@@ -16,11 +16,6 @@ SECRET = Probe(name="read_secret", barrier=Barrier.FILES, what="", proof=Proof.S
 FELT = Probe(name="write_file", barrier=Barrier.FILES, what="", proof=Proof.FELT)
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 def test_every_barrier_is_tried():
     assert {probe.barrier for probe in QUICK} == set(Barrier)
 

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def backend(tmp_path):
     return BwrapBackend(tmp_path, users=Users.of(DEFAULT_UIDS), cgroups=Cgroups(()), proxy=lambda _: None)
 

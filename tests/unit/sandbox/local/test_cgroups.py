@@ -17,11 +17,6 @@ LIMITS = Limits(memory_bytes=64 * 1024 * 1024, processes=10)
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def here():
     cgroups = Cgroups.here()
     if not cgroups.controllers:

@@ -31,11 +31,6 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_what_takes_space_is_counted_once_and_links_are_not_followed(tmp_path):
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "large").write_bytes(bytes(4 * MIB))

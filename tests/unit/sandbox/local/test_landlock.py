@@ -19,11 +19,6 @@ needs_landlock = pytest.mark.skipif(not landlock_here().version, reason="this ke
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def make(tmp_path):
     def make(version=None, users=None):
         landlock = landlock_here() if version is None else Landlock(version=version)

@@ -11,11 +11,6 @@ from skillyard.sandbox.network import parse_network
 from skillyard.sandbox.proxy.proxy import NetworkProxy, ProxyLimits
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Origin:
     """A server that keeps what it was asked and answers with what it is told to."""
 

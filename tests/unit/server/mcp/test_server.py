@@ -32,11 +32,6 @@ FIVE = {"load_skill", "search_skills", "load_skill_asset", "get_skill_script_pat
 
 
 @pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
-@pytest.fixture
 def uses():
     return []
 

@@ -11,11 +11,6 @@ pytestmark = pytest.mark.anyio
 PATIENCE = 60
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 async def test_the_application_has_threads_left_when_every_answer_waits_for_it():
     over = threading.Event()
     waiting = threading.Semaphore(0)

@@ -11,11 +11,6 @@ from skillyard.server.yard.streams import RunStream
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend():
-    return "asyncio"
-
-
 class Line:
     """One client's connection: what it was sent, and when it goes away."""
 
