@@ -1,6 +1,7 @@
 """Finding learned skills by what they are for, in any language."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,10 +10,18 @@ from skillyard.identity.principals import Principal
 from skillyard.releases.models import CandidateRow
 from skillyard.releases.store import candidates_of, rendered_releases
 from skillyard.releases.values import Candidate, Release, Status, value_of
-from skillyard.search import Document, SkillIndex
+from skillyard.search import Document, Found, SkillIndex
 
-_NEWEST: Final = 1_000
-"""Candidates that are looked through."""
+MAX_SEARCHED: Final = 5_000
+"""So many candidates are looked through, the newest: each search makes an index of them, half a second for all."""
+_TEXTS: Final = (
+    CandidateRow.id,
+    CandidateRow.name,
+    CandidateRow.skill_key,
+    CandidateRow.summary,
+    CandidateRow.scenario_key,
+    CandidateRow.usage_notes,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +31,16 @@ class FoundSkill:
     candidate: Candidate
     release: Release | None
     score: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundSkills:
+    """Some of the candidates that fit, best first."""
+
+    items: Sequence[FoundSkill]
+    total: int
+    is_cut: bool
+    """Whether there are older candidates that were not looked through."""
 
 
 class SkillSearch:
@@ -38,27 +57,31 @@ class SkillSearch:
         status: Status | None = None,
         skill_key: str | None = None,
         limit: int = 10,
-    ) -> list[FoundSkill]:
+        offset: int = 0,
+    ) -> FoundSkills:
         """What fits best, first; nothing, where nothing fits."""
-        newest = candidates_of(caller, status=status, skill_key=skill_key).order_by(CandidateRow.created_at.desc())
+        wanted = candidates_of(caller, status=status, skill_key=skill_key)
+        newest = wanted.order_by(CandidateRow.created_at.desc(), CandidateRow.id.desc()).limit(MAX_SEARCHED + 1)
         async with self._database.read() as session:
-            rows = await session.scalars(newest.limit(_NEWEST))
+            texts = (await session.execute(newest.with_only_columns(*_TEXTS))).all()
+        documents = [_document(*each) for each in texts[:MAX_SEARCHED]]
+        found = await asyncio.to_thread(_page, documents, query, limit, offset)
+        async with self._database.read() as session:
+            rows = await session.scalars(wanted.where(CandidateRow.id.in_([hit.key for hit in found.hits])))
             candidates = {row.id: value_of(Candidate, row) for row in rows}
             active = await rendered_releases(session, caller.person_id)
         releases = {row.candidate_id: value_of(Release, row) for row in active}
-        hits = await asyncio.to_thread(_ranked, list(candidates.values()), query, limit)
-        return [FoundSkill(candidate=candidates[key], release=releases.get(key), score=score) for key, score in hits]
+        items = [
+            FoundSkill(candidate=candidates[hit.key], release=releases.get(hit.key), score=hit.score)
+            for hit in found.hits
+            if hit.key in candidates  # it may have been deleted meanwhile
+        ]
+        return FoundSkills(items=items, total=found.total, is_cut=len(texts) > MAX_SEARCHED)
 
 
-def _ranked(candidates: list[Candidate], query: str, limit: int) -> list[tuple[str, float]]:
-    documents = [
-        Document(
-            key=each.id,
-            name=each.name or each.skill_key,
-            description=" ".join(filter(None, (each.skill_key, each.summary, each.scenario_key, each.usage_notes))),
-        )
-        for each in candidates
-    ]
-    if not documents:
-        return []
-    return [(hit.key, hit.score) for hit in SkillIndex.of(documents).search(query, limit=limit).hits]
+def _document(key: str, name: str | None, skill_key: str, *texts: str | None) -> Document:
+    return Document(key=key, name=name or skill_key, description=" ".join(filter(None, (skill_key, *texts))))
+
+
+def _page(documents: Sequence[Document], query: str, limit: int, offset: int) -> Found:
+    return SkillIndex.of(documents).page(query, limit=limit, offset=offset)

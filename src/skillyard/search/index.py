@@ -62,10 +62,30 @@ class SkillIndex:
 
         With `seen_by` only documents that one of these may see take part, and of `labels` each must be there.
         """
-        query = encodable(query)
         wanted = min(limit, MAX_HITS)
         if wanted < 1:
             return Found(hits=(), total=0, is_more=False)
+        return self._found(query, slice(wanted), of=wanted, beyond=LOOKED_AT, seen_by=seen_by, labels=labels)
+
+    def page(self, query: str, *, limit: int, offset: int = 0) -> Found:
+        """Some of all the documents that fit a query, and how many do.
+
+        All are ranked, so that every page is cut from the same order; that takes the longer the more there are.
+        """
+        return self._found(query, slice(offset, offset + limit), of=self._searcher.num_docs, beyond=1)
+
+    def _found(
+        self,
+        query: str,
+        wanted: slice,
+        *,
+        of: int,
+        beyond: int,
+        seen_by: Collection[str] | None = None,
+        labels: Collection[str] = (),
+    ) -> Found:
+        """Those wanted of the best so many; whether there are more tell those looked at beyond them."""
+        query = encodable(query)
         allowed = [Query.term_query(self._schema, "label", encodable(label), "basic") for label in labels]
         frequencies: Frequencies = self._frequencies
         if seen_by is not None:
@@ -74,14 +94,14 @@ class SkillIndex:
                 allowed.append(seen.allowed)
         ranking = Ranking(self._searcher, self._schema, allowed, frequencies)
         question = understand(query, frequencies, built_in())
-        ranked = ranking.best(question, wanted + LOOKED_AT)
-        named = ranking.named(name, wanted) if len(name := query.strip().casefold()) <= _LONGEST_NAME else []
+        ranked = ranking.best(question, of + beyond)
+        named = ranking.named(name, of) if len(name := query.strip().casefold()) <= _LONGEST_NAME else []
         best = max([1.0, *(each.score for each in ranked)])
         first = [each._replace(score=best) for each in named]
         ordered = [*first, *_apart(ranked, {each.number for each in named})]
         telling = question.telling()
-        hits = (self._hit(each, telling) for each in ordered[:wanted])
-        return Found(hits=tuple(hits), total=len(ordered), is_more=len(ranked) == wanted + LOOKED_AT)
+        hits = (self._hit(each, telling) for each in ordered[wanted])
+        return Found(hits=tuple(hits), total=len(ordered), is_more=len(ranked) == of + beyond)
 
     def _seen_by(self, audiences: frozenset[str]) -> SeenFrequencies:
         seen = self._audiences.get(audiences)

@@ -9,8 +9,8 @@ from fastapi import Query
 from skillyard.releases.decisions.intervals import lower_bound, upper_bound
 from skillyard.releases.decisions.tally import Tally
 from skillyard.releases.service import LearnedSkillRooms
+from skillyard.releases.skill_search import MAX_SEARCHED
 from skillyard.releases.values import Candidate, Release, Stage, Status
-from skillyard.search.index import MAX_HITS
 from skillyard.server.api.caller import Caller
 from skillyard.server.web.choices import one_of
 from skillyard.server.web.page import Page, PageRouter
@@ -58,9 +58,10 @@ async def candidates(
     chosen = {"q": q, "status": status, "skill_key": skill_key}
     wanted, is_cut = one_of(Status, status), False
     if q.strip():
-        hits = await learned.search.search(caller, q, status=wanted, skill_key=skill_key or None, limit=MAX_HITS)
-        told = _told([hit.candidate for hit in hits[offset : offset + _PAGE]], len(hits))
-        is_cut = len(hits) == MAX_HITS
+        found = await learned.search.search(
+            caller, q, status=wanted, skill_key=skill_key or None, limit=_PAGE, offset=offset
+        )
+        told, is_cut = _told([each.candidate for each in found.items], found.total), found.is_cut
     else:
         page = await learned.candidates.page(
             caller, status=wanted, skill_key=skill_key or None, limit=_PAGE, offset=offset
@@ -70,7 +71,11 @@ async def candidates(
     return Page(
         "releases/candidates.html",
         {"chosen": chosen, **told, "offset": offset, "is_cut": is_cut},
-        extra={"statuses": list(Status), "following": urlencode({**given, "offset": offset + _PAGE})},
+        extra={
+            "statuses": list(Status),
+            "following": urlencode({**given, "offset": offset + _PAGE}),
+            "searched": f"{MAX_SEARCHED:,}",
+        },
     )
 
 

@@ -32,7 +32,7 @@ async def search_skills(
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> FoundSkillsResponse:
     """Yours that fit, best first; nothing, where nothing fits."""
-    found = await learned.search.search(caller, q, limit=limit)
+    found = (await learned.search.search(caller, q, limit=limit)).items
     return FoundSkillsResponse(items=[FoundSkillResponse.of(one) for one in found], total=len(found))
 
 
