@@ -1,10 +1,11 @@
 """`skillyard mcp install`, `mcp uninstall` and `mcp clients`: this server in the lists of agents."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import typer
 
@@ -81,6 +82,7 @@ def install(
     machine = Machine.here()
     settings = load_settings({"server": server})
     check_place(settings.server if http else server, None, root, env, registry=registry)
+    _check_address(settings.server if http else server)
     toolsets = _checked(toolsets)
     options = ["--server", server] if server else ["--registry"] if registry else []
     options += ["--env", env] if env else []
@@ -151,6 +153,16 @@ def _checked(toolsets: str) -> str:
     return toolsets.replace(" ", "")
 
 
+def _check_address(address: str | None) -> None:
+    parts = urlsplit(address or "")
+    if parts.username is not None or parts.password is not None:
+        raise UsageError(
+            "The address has a user name or a password in it, which would be written into the agent's file.",
+            hint=f"Leave them out, and put a token into {TOKEN}, which is not written.",
+            details={"field": "server", "value": parts.hostname},
+        )
+
+
 def _address(settings: "Settings", toolsets: str, *, with_token: bool) -> Server:
     if settings.server is None:
         raise UsageError("--http needs an address.", hint="Name the server: --server https://yard.example.org")
@@ -165,6 +177,8 @@ def _remarks(planned: Sequence[Change], machine: Machine, *, http: bool, with_to
         remarks.append(f"There is no {PROGRAM} on the PATH yet, where the agent looks for it; or add --user.")
     if with_token:
         remarks.append(f"The token is not written: have {TOKEN} in the environment that the agent is started in.")
+    elif http:
+        remarks.append(f"No token is sent: a server that asks for one needs {TOKEN} set when you install.")
     return remarks
 
 
@@ -210,7 +224,7 @@ def _print_done(console: "Console", wanted: Sequence[Change], *, dry_run: bool) 
         console.print(f"{done}: {one_line(str(change.file))}", soft_wrap=True)
         if change.act in {Act.ADD, Act.REPLACE}:
             user = " --user" if change.user else ""
-            named = "" if change.name == ENTRY_NAME else f" --name {change.name}"
+            named = "" if change.name == ENTRY_NAME else f" --name {shlex.quote(change.name)}"
             console.print(styled((f"undo: skillyard mcp uninstall --agent {change.client.id}{user}{named}", FAINT)))
 
 

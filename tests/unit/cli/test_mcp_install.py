@@ -70,6 +70,24 @@ def test_an_address_is_written_without_its_token(run, project, monkeypatch):
     assert "SKILLYARD_TOKEN" in result.err
 
 
+@pytest.mark.parametrize("how", [["--http"], []], ids=["asked by the agent", "asked by a command"])
+def test_an_address_with_a_password_is_refused_before_it_is_written(run, project, how):
+    result = run("mcp", "install", "--agent", "cursor", "--server", "https://ann:hunter2@yard.example.org", *how, "-y")
+    assert result.code == 2
+    assert "SKILLYARD_TOKEN" in result.err
+    assert "hunter2" not in result.out + result.err
+    assert not (project / ".cursor").exists()
+
+
+def test_that_no_token_is_sent_is_said(run):
+    words = ("--server", "https://yard.example.org", "--http", "-y")
+    assert "No token is sent" in run("mcp", "install", "--agent", "cursor", *words).err
+
+
+def test_the_command_that_undoes_it_can_be_pasted(run):
+    assert "--name 'my yard'" in run("mcp", "install", "--agent", "cursor", "--name", "my yard", "-y").out
+
+
 def test_a_command_for_a_server_elsewhere_names_it(run, project):
     assert run("mcp", "install", "--agent", "codex", "--server", "https://yard.example.org", "-y").code == 0
     text = (project / ".codex/config.toml").read_text()
