@@ -185,7 +185,9 @@ def test_long_output_is_cut_in_the_middle_and_says_so(model):
 def test_files_go_in_and_out(model):
     box = {"sandbox_id": model.sandbox}
     model("write_file", **box, path="notes/a.txt", content="héllo")
+    assert model("read_file", **box, path="notes/a.txt") == model("read_file", **box, path="/workspace/notes/a.txt")
     assert model("read_file", **box, path="notes/a.txt") == "héllo"
+    assert "absolute" in model.refused("read_file", **box, path="/etc/passwd")
     assert [each["path"] for each in model("list_files", **box, path="notes")["items"]] == ["notes/a.txt"]
     model("upload_file", **box, sandbox_path="b.bin", content_base64=base64.b64encode(b"\0\xff").decode())
     assert base64.b64decode(model("download_file", **box, sandbox_path="b.bin")["content_base64"]) == b"\0\xff"

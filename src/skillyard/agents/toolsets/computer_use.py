@@ -58,7 +58,7 @@ class ComputerUse:
         """Write a text file; folders on the way are made, and a file that is there is replaced."""
         data = content.encode("utf-8", "surrogatepass")
         with _session(session_id):
-            inside = _in_workspace(path)
+            inside = in_workspace(path)
             if inside is not None:
                 self._sandboxes.upload(session_id, inside, data)
             else:
@@ -92,7 +92,7 @@ class ComputerUse:
             raise InputError("Give session_id or sandbox_id, one of the two.", details={"field": "session_id"})
         where = session_id or sandbox_id
         with _session(where):
-            inside = _in_workspace(path)
+            inside = in_workspace(path)
             if inside is not None:
                 self._sandboxes.remove(where, inside)
             else:
@@ -138,7 +138,7 @@ def _session(session_id: str) -> Generator[None]:
         ) from None
 
 
-def _in_workspace(path: str) -> str | None:
+def in_workspace(path: str) -> str | None:
     """A path as one relative to the workspace; None for one that is elsewhere on the computer."""
     if not path.startswith("/"):
         return path

@@ -11,7 +11,7 @@ from pydantic import Field
 from skillyard.agents.sandbox_labels import checked_labels
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, window, within
-from skillyard.agents.toolsets.computer_use import OTHER_NAMES, AgentOfSkills, ComputerUse, Skills
+from skillyard.agents.toolsets.computer_use import OTHER_NAMES, AgentOfSkills, ComputerUse, Skills, in_workspace
 from skillyard.agents.toolsets.local_files import LocalFiles
 from skillyard.agents.toolsets.output_progress import told_output
 from skillyard.agents.toolsets.yard_tool import yard_tool
@@ -36,7 +36,7 @@ Tags = Annotated[str, "Words to find it by, separated by commas."]
 Learn = Annotated[bool, "Have it looked through for know-how later."]
 MaxOutput = Annotated[int, Field(description="Characters of output to answer with.", ge=100, le=400_000)]
 WorkspacePath = Annotated[
-    str, Field(description="Relative to the workspace, which is the folder /workspace.", min_length=1)
+    str, Field(description="Relative to the workspace, or absolute below /workspace.", min_length=1)
 ]
 ExecType = Annotated[Literal["python", "shell", "browser", "browser_batch"] | None, "Only runs of this kind."]
 
@@ -256,19 +256,19 @@ class SandboxFiles:
         offset: Annotated[int, Field(description="The character to begin at.", ge=0)] = 0,
     ) -> Answer:
         """Read a text file of a sandbox."""
-        return window(self._sandboxes.read(sandbox_id, path), offset)
+        return window(self._sandboxes.read(sandbox_id, _inside(path)), offset)
 
     def write_file(
         self, sandbox_id: SandboxId, path: WorkspacePath, content: Annotated[str, "The whole text of the file."]
     ) -> Answer:
         """Write a text file in a sandbox; folders on the way are made."""
         data = content.encode("utf-8", "surrogatepass")
-        self._sandboxes.upload(sandbox_id, path, data)
+        self._sandboxes.upload(sandbox_id, _inside(path), data)
         return f"{path} has {len(data):,} bytes now."
 
     def list_files(self, sandbox_id: SandboxId, path: WorkspacePath = ".") -> Answer:
         """What is in a folder of a sandbox."""
-        entries = self._sandboxes.files(sandbox_id, path)
+        entries = self._sandboxes.files(sandbox_id, _inside(path))
         return listed(
             ({"path": each["path"], "kind": each["kind"], **picked(each, "size")} for each in entries),
             more="; list a folder in it",
@@ -290,7 +290,7 @@ class SandboxFiles:
         if not where:
             raise InputError("sandbox_path is missing.", hint="Say where it goes.", details={"field": "sandbox_path"})
         data = self._local.read(local_path) if local_path else _decoded(content_base64)
-        self._sandboxes.upload(sandbox_id, where, data)
+        self._sandboxes.upload(sandbox_id, _inside(where), data)
         return {"path": where, "size": len(data)}
 
     def download_file(
@@ -300,7 +300,7 @@ class SandboxFiles:
         local_path: Annotated[str, "Where to write it on your machine, where the server runs on it."] = "",
     ) -> Answer:
         """Get any file of a sandbox: into a file of your machine, else its bytes in base64."""
-        data = self._sandboxes.download(sandbox_id, sandbox_path)
+        data = self._sandboxes.download(sandbox_id, _inside(sandbox_path))
         if local_path:
             return {"path": self._local.write(local_path, data), "size": len(data)}
         if len(data) > MAX_BASE64:
@@ -310,6 +310,12 @@ class SandboxFiles:
                 details={"field": "sandbox_path", "value": len(data), "limit": MAX_BASE64},
             )
         return {"path": sandbox_path, "size": len(data), "content_base64": base64.b64encode(data).decode()}
+
+
+def _inside(path: str) -> str:
+    """A path as a yard takes it; one elsewhere on the computer is left to the yard to refuse."""
+    inside = in_workspace(path)
+    return path if inside is None else inside
 
 
 def _ran(done: Mapping[str, Any], limit: int) -> dict[str, Any]:
