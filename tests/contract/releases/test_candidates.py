@@ -8,7 +8,7 @@ import pytest
 
 from skillyard.clock import utc_now
 from skillyard.errors import ConflictError, InputError, NotFoundError
-from skillyard.releases import rendered
+from skillyard.releases import rendered, skill_search
 from skillyard.releases.candidate_spec import CandidateSpec
 from skillyard.releases.mining.findings import MinedSequence
 from skillyard.releases.models import CandidateRow, PayloadRow
@@ -240,3 +240,16 @@ async def test_stages_of_a_released_candidate_show_in_its_status(learning):
     assert (await learning.candidates.get(learning.caller, candidate.id)).status == "promoted"
     await learning.evaluations.evaluate(learning.caller, candidate.id, passed=False, score=0.0)
     assert (await learning.candidates.get(learning.caller, candidate.id)).status == "rejected"
+
+
+async def test_a_search_says_whether_there_are_older_candidates_than_it_looks_through(learning, monkeypatch):
+    monkeypatch.setattr(skill_search, "MAX_SEARCHED", 2)
+    made = [await learning.candidate(f"greet-{at}", summary="Greets someone by name") for at in range(2)]
+    found = await learning.rooms.search.search(learning.caller, "greet someone", limit=1, offset=1)
+    assert (len(found.items), found.total, found.is_cut) == (1, 2, False)
+    await learning.candidate("greet-2", summary="Greets someone by name")
+    found = await learning.rooms.search.search(learning.caller, "greet someone")
+    assert (found.total, found.is_cut) == (2, True)
+    assert made[0].id not in {each.candidate.id for each in found.items}
+    found = await learning.rooms.search.search(learning.caller, "greet someone", skill_key="greet-0")
+    assert ([each.candidate.id for each in found.items], found.is_cut) == ([made[0].id], False)

@@ -135,6 +135,20 @@ def test_no_more_than_the_limit_is_given(index: SkillIndex):
     assert keys(index, "pdf", limit=-1) == []
 
 
+def test_pages_together_are_all_that_fits_once_however_large_they_are():
+    copies = [Document(key=f"copy-{n}", name=f"count-{n % 40}", description="Counts lines.") for n in range(130)]
+    index = SkillIndex.of([*copies, Document(key="other", name="cats", description="Draws cats.")])
+    whole = [hit.key for hit in index.page("count", limit=1_000).hits]
+    assert sorted(whole) == sorted(each.key for each in copies)
+    pages = [index.page("count", limit=50, offset=offset) for offset in (0, 50, 100, 150)]
+    assert [hit.key for page in pages for hit in page.hits] == whole
+    assert {(page.total, page.is_more) for page in pages} == {(130, False)}
+
+
+def test_an_index_of_nothing_has_an_empty_page():
+    assert SkillIndex.of([]).page("count", limit=50).total == 0
+
+
 def test_an_index_of_nothing_finds_nothing():
     assert keys(SkillIndex.of([]), "anything") == []
 
