@@ -11,44 +11,50 @@ from skillyard.learning.rules.cells import Cell, Equal, Interval, Ordered
 from skillyard.learning.rules.table import Input
 from skillyard.learning.rules.values import Value, ValueType, written
 
-_ALL: Final = Interval(None, None)
-_WHOLE: Final = (_ALL,)
+_Low: TypeAlias = tuple[bool, Decimal, bool, Ordered | None]
+"""Where a span begins, to be compared: whether it begins at all, where, whether after that, and the value itself."""
+_High: TypeAlias = tuple[bool, Decimal, bool, Ordered | None]
+"""Where it ends: whether never, where, whether with that, and the value itself."""
+_Span: TypeAlias = tuple[_Low, _High]
+
 _ONE: Final = Decimal(1)
+_FIRST: Final[_Low] = (False, Decimal(0), True, None)
+_LAST: Final[_High] = (True, Decimal(0), False, None)
+_WHOLE: Final[tuple[_Span, ...]] = ((_FIRST, _LAST),)
 _SOME_DAY: Final = date(2026, 1, 1)
 _UNHEARD_OF: Final = "anything else"
 
 
 @dataclass(frozen=True, slots=True)
 class Spans:
-    """Some of what has an order: intervals apart from each other, the lower first."""
+    """Some of what has an order: spans apart from each other, the lower first."""
 
-    intervals: tuple[Interval, ...] = ()
+    spans: tuple[_Span, ...] = ()
 
     @property
     def empty(self) -> bool:
-        return not self.intervals
+        return not self.spans
 
     def cut(self, other: "Spans") -> "Spans":
-        if self.intervals is _WHOLE:
+        if self.spans is _WHOLE:
             return other
-        if other.intervals is _WHOLE:
+        if other.spans is _WHOLE:
             return self
-        found = (_common(mine, theirs) for mine in self.intervals for theirs in other.intervals)
-        return Spans(tuple(each for each in found if each is not None))
+        return Spans(_common(self.spans, other.spans))
 
     def rest(self) -> "Spans":
         """All that is not in it."""
-        left = [_ALL]
-        for taken in self.intervals:
-            left = [piece for each in left for piece in _without(each, taken)]
-        return Spans(tuple(left))
+        left = _WHOLE
+        for low, high in self.spans:
+            left = _common(left, (*_below(low), *_above(high)))
+        return Spans(left)
 
     def example(self, kind: ValueType) -> Value:
         """One that is in it."""
-        return _inside(self.intervals[0], kind)
+        return _inside(self.spans[0], kind)
 
     def __str__(self) -> str:
-        return str(Cell(tests=tuple(map(_pointed, self.intervals)))) if self.intervals != _WHOLE else "-"
+        return str(Cell(tests=tuple(map(_test, self.spans)))) if self.spans != _WHOLE else "-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +159,27 @@ def _names(tests: Iterable[Equal | Interval]) -> Names:
 
 
 def _spans(tests: Sequence[Equal | Interval]) -> Spans:
-    rests = [Spans((_interval(test),)).rest() for test in tests]
+    rests = [Spans((_span(test),)).rest() for test in tests]
     return reduce(Spans.cut, rests, Spans(_WHOLE)).rest()
 
 
-def _interval(test: Equal | Interval) -> Interval:
-    if isinstance(test, Interval):
-        return test
-    assert isinstance(test.value, Decimal | date)  # noqa: S101 -- the column has an order
-    return Interval(test.value, test.value, low_closed=True, high_closed=True)
+def _span(test: Equal | Interval) -> _Span:
+    if isinstance(test, Equal):
+        assert isinstance(test.value, Decimal | date)  # noqa: S101 -- the column has an order
+        number = _number(test.value)
+        return (True, number, False, test.value), (False, number, True, test.value)
+    low = _FIRST if test.low is None else (True, _number(test.low), not test.low_closed, test.low)
+    high = _LAST if test.high is None else (False, _number(test.high), test.high_closed, test.high)
+    return low, high
+
+
+def _test(span: _Span) -> Equal | Interval:
+    (_, _, after, low), (_, _, up_to, high) = span
+    return Equal(low) if low is not None and low == high else Interval(low, high, not after and low is not None, up_to)
+
+
+def _number(value: Ordered) -> Decimal:
+    return value if isinstance(value, Decimal) else Decimal(value.toordinal())
 
 
 def _cut(mine: Known, theirs: Known) -> Known:
@@ -172,55 +190,42 @@ def _cut(mine: Known, theirs: Known) -> Known:
     return mine.cut(theirs)
 
 
-def _common(one: Interval, other: Interval) -> Interval | None:
-    low, low_closed = max((one.low, one.low_closed), (other.low, other.low_closed), key=_low_order)
-    high, high_closed = min((one.high, one.high_closed), (other.high, other.high_closed), key=_high_order)
-    found = Interval(low, high, low_closed, high_closed)
-    return None if _void(found) else found
+def _common(some: Iterable[_Span], others: Sequence[_Span]) -> tuple[_Span, ...]:
+    """What is in both. Tables of hundreds of rules ask this hundred thousands of times."""
+    found: list[_Span] = []
+    for low, high in some:
+        for other_low, other_high in others:
+            begin = max(low, other_low)
+            end = min(high, other_high)
+            if not (begin[0] and not end[0] and _void(begin, end)):
+                found.append((begin, end))
+    return tuple(found)
 
 
-def _without(one: Interval, taken: Interval) -> list[Interval]:
-    pieces: list[Interval] = []
-    if taken.low is not None:
-        below = _common(one, Interval(None, taken.low, high_closed=not taken.low_closed))
-        pieces += [below] if below else []
-    if taken.high is not None:
-        above = _common(one, Interval(taken.high, None, low_closed=not taken.high_closed))
-        pieces += [above] if above else []
-    return pieces
+def _void(low: _Low, high: _High) -> bool:
+    """Whether nothing is between two ends that are somewhere."""
+    if low[1] == high[1]:
+        return low[2] or not high[2]
+    if low[2] and not high[2] and isinstance(low[3], date):
+        return high[1] - low[1] <= 1  # no day is between two neighbours
+    return low[1] > high[1]
 
 
-def _void(span: Interval) -> bool:
-    if span.low is None or span.high is None:
-        return False
-    if _number(span.low) == _number(span.high):
-        return not (span.low_closed and span.high_closed)
-    if isinstance(span.low, date) and not (span.low_closed or span.high_closed):
-        return _number(span.high) - _number(span.low) <= 1  # no day is between two neighbours
-    return _number(span.low) > _number(span.high)
+def _below(low: _Low) -> tuple[_Span, ...]:
+    begins, number, after, value = low
+    return ((_FIRST, (False, number, after, value)),) if begins else ()
 
 
-def _low_order(end: tuple[Ordered | None, bool]) -> tuple[bool, Decimal, bool]:
-    value, closed = end
-    return value is not None, _number(value), not closed
+def _above(high: _High) -> tuple[_Span, ...]:
+    never, number, up_to, value = high
+    return () if never else (((True, number, up_to, value), _LAST),)
 
 
-def _high_order(end: tuple[Ordered | None, bool]) -> tuple[bool, Decimal, bool]:
-    value, closed = end
-    return value is None, _number(value), closed
-
-
-def _number(value: Ordered | None) -> Decimal:
-    if value is None:
-        return Decimal(0)
-    return value if isinstance(value, Decimal) else Decimal(value.toordinal())
-
-
-def _inside(span: Interval, kind: ValueType) -> Value:
-    low, high = span.low, span.high
-    if low is not None and span.low_closed:
+def _inside(span: _Span, kind: ValueType) -> Value:
+    (_, _, after, low), (_, _, up_to, high) = span
+    if low is not None and not after:
         return low
-    if high is not None and span.high_closed:
+    if high is not None and up_to:
         return high
     if isinstance(low, date):
         return low + timedelta(days=1)
@@ -233,7 +238,3 @@ def _inside(span: Interval, kind: ValueType) -> Value:
     if high is not None:
         return high - _ONE
     return _SOME_DAY if kind is ValueType.DATE else Decimal(0)
-
-
-def _pointed(span: Interval) -> Equal | Interval:
-    return Equal(span.low) if span.low is not None and span.low == span.high else span
