@@ -118,6 +118,12 @@ class Person:
             assert time.monotonic() < deadline, one
         return one
 
+    def at_rest(self):
+        """Wait until nothing is under way: what is left of one test would be answered from the script of the next."""
+        deadline = time.monotonic() + 60
+        while UNDER_WAY & (stages := self.learning.counts()).keys():
+            assert time.monotonic() < deadline, stages
+
     def waiting(self, feedback_id):
         """Feedback, once it waits for a model."""
         while (one := self.learning.show(feedback_id))["stage"] != "waiting_for_model":
@@ -168,7 +174,8 @@ def tenant(served):
 def boss(served, tenant):
     boss = served.person("boss", tenant, admin=True)
     boss.agent()
-    return boss
+    yield boss
+    boss.at_rest()
 
 
 @pytest.fixture
