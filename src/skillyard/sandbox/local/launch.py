@@ -93,11 +93,31 @@ class Descriptors:
             os.close(number)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Complaints:
+    """The reading end of a pipe, which can be let go of whoever has the other."""
+
+    stream: asyncio.StreamReader
+    transport: asyncio.ReadTransport
+
+    @classmethod
+    async def of(cls, descriptor: int) -> Self:
+        stream = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(descriptor, "rb", buffering=0)
+        )
+        return cls(stream=stream, transport=transport)
+
+    def close(self) -> None:
+        self.transport.close()
+
+
 class Launched:
     """A program that was started: the stream to it, what it complained of, and its end."""
 
-    def __init__(self, process: asyncio.subprocess.Process, *, supervised: bool) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, complaints: _Complaints, *, supervised: bool) -> None:
         self._process = process
+        self._pipe = complaints
         self._first = signal.SIGTERM if supervised else signal.SIGKILL
         self._complaints = b""
         self._listening = asyncio.create_task(self._listen())
@@ -125,36 +145,44 @@ class Launched:
         if not self.ended:
             await end_process(self.pid, seconds=_END_SECONDS, first=self._first)
         await self._process.wait()
-        # Its complaints have ended with it; asyncio lets go of a process only when it has seen that.
-        await asyncio.wait([self._listening], timeout=_END_SECONDS)
-        self._listening.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._listening
+        try:  # its complaints have ended with it, unless a stranger holds the other end
+            await asyncio.wait([self._listening], timeout=_END_SECONDS)
+        finally:
+            self._pipe.close()
+        await self._listening
 
     async def _listen(self) -> None:
         """Take what it writes, however much that is, and keep the end."""
-        stream = self._process.stderr
-        while stream is not None and (piece := await stream.read(_DIAGNOSTICS_BYTES)):
+        while piece := await self._pipe.stream.read(_DIAGNOSTICS_BYTES):
             self._complaints = (self._complaints + piece)[-_DIAGNOSTICS_BYTES:]
 
 
 async def launch(what: Launch, stream: socket.socket | None, descriptors: Sequence[int] = ()) -> Launched:
     """Start a program with one end of a stream as its standard input and output."""
     end = asyncio.subprocess.DEVNULL if stream is None else stream.fileno()
-    with Descriptors() as own:
-        instructions = own.add(what.as_bytes())
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            "-S",
-            str(_LAUNCHER),
-            str(instructions),
-            stdin=end,
-            stdout=end,
-            stderr=asyncio.subprocess.PIPE,
-            pass_fds=(instructions, *descriptors),
-            start_new_session=True,
-            env={},
-            cwd="/",
-        )
-    return Launched(process, supervised=what.supervised)
+    reading, writing = os.pipe()
+    try:
+        complaints = await _Complaints.of(reading)
+        try:
+            with Descriptors() as own:
+                instructions = own.add(what.as_bytes())
+                process = await asyncio.create_subprocess_exec(
+                    sys.executable,
+                    "-I",
+                    "-S",
+                    str(_LAUNCHER),
+                    str(instructions),
+                    stdin=end,
+                    stdout=end,
+                    stderr=writing,
+                    pass_fds=(instructions, *descriptors),
+                    start_new_session=True,
+                    env={},
+                    cwd="/",
+                )
+        except BaseException:
+            complaints.close()
+            raise
+    finally:
+        os.close(writing)
+    return Launched(process, complaints, supervised=what.supervised)
