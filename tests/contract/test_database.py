@@ -20,6 +20,16 @@ def drop_everything(connection):
     present.drop_all(connection)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def untouched(request, tmp_path):
+    """The address of a database in which nothing was made yet."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'registry.sqlite'}"
+        return
+    with request.getfixturevalue("new_postgres_database")() as url:
+        yield url
+
+
 def run(coroutine):
     return asyncio.run(coroutine)
 
@@ -179,9 +189,9 @@ def test_a_database_of_a_newer_release_is_not_touched(database_url):
     run(scenario())
 
 
-def test_many_processes_may_open_an_empty_database_at_once(database_url):
+def test_many_processes_may_open_an_empty_database_at_once(untouched):
     async def scenario():
-        opened = await asyncio.gather(*(Database.open(database_url) for _ in range(4)))
+        opened = await asyncio.gather(*(Database.open(untouched) for _ in range(4)))
         numbers = [await database.number() for database in opened]
         for database in opened:
             await database.close()

@@ -39,7 +39,7 @@ _DRAFT_SECONDS: Final = 3600
 """A draft that is older will never be finished."""
 _MAX_ENTRIES: Final = 10 * MAX_BUNDLE_FILES
 """Entries of any kind before a folder is given up."""
-_ATTEMPTS: Final = 5
+_ATTEMPTS: Final = 20
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import shutil
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,9 +21,10 @@ WORKFLOW = "workflow_uuid"
 def database_url(request, tmp_path_factory):
     """The address of a database for all tests of a file: to make one takes longer than to work on a job."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path_factory.mktemp('jobs') / 'registry.sqlite'}"
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue('empty_registry'), tmp_path_factory.mktemp('jobs'))}"
         return
-    with request.getfixturevalue("new_postgres_database")() as url:
+    empty = request.getfixturevalue("empty_postgres_registry")
+    with request.getfixturevalue("new_postgres_database")(empty) as url:
         yield url
 
 

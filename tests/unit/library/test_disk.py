@@ -131,6 +131,13 @@ def test_a_folder_replaced_while_it_is_read_is_read_again(tmp_path, monkeypatch)
     assert read.findings == ()
 
 
+def test_a_folder_replaced_faster_than_it_is_read_is_read_when_that_ends(tmp_path, monkeypatch):
+    write_folder(BUNDLE, tmp_path / "x")
+    stood = iter([False] * 10)
+    monkeypatch.setattr(disk, "_is_still_at", lambda path, fd: next(stood, True))
+    assert read_folder(tmp_path / "x").bundle == BUNDLE
+
+
 def test_a_folder_replaced_every_time_is_given_up(tmp_path, monkeypatch):
     write_folder(BUNDLE, tmp_path / "x")
     monkeypatch.setattr(disk, "_is_still_at", lambda path, fd: False)
