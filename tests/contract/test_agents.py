@@ -184,6 +184,21 @@ async def test_a_deleted_skill_is_not_given_until_it_is_back(world):
     assert len(await skills(world)) == 1
 
 
+async def test_who_has_a_skill_attached_is_told_to_whoever_may_see_it(world):
+    skill = await world.create(world.editor, "notes")
+    for one in ("zoe", "amy", "gone"):
+        await agent(world, one)
+        await attach(world, skill, one)
+    await agent(world, "none")
+    holders = world.yard.registry.attachments.holders
+    await world.yard.registry.agents.delete(world.boss, "gone", why=WHY)
+    assert [each and each.id for each in await holders(world.viewer, skill.id)] == ["amy", "zoe"]
+    await attach(world, skill, None)
+    assert [each and each.id for each in await holders(world.viewer, skill.id)] == [None, "amy", "zoe"]
+    with pytest.raises(NotFoundError):
+        await holders(world.stranger, skill.id)
+
+
 async def test_every_change_can_be_undone_and_that_too(world):
     skill = await world.create(world.editor, "tool")
     agents = world.yard.registry.agents

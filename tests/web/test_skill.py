@@ -120,6 +120,22 @@ def test_what_deleting_would_break_is_said_first(yard, visit, publish):
     expect(page.get_by_role("main")).to_contain_text("leaning")
 
 
+def test_the_agents_that_would_lose_a_skill_are_named_before_it_is_deleted(yard, visit, publish):
+    path = publish("handed-out")
+    skill = yard.client.skill("handed-out")["id"]
+    with httpx.Client(base_url=f"{yard.url}/api/v1", trust_env=False, timeout=60) as api:
+        api.post("/agents", json={"id": "desk", "name": "창구"})
+        assert api.put(f"/agents/desk/skills/{skill}", json={}).is_success
+    visitor = visit(yard.url)
+    page = visitor.go(f"{path}/delete")
+    expect(page.get_by_role("main")).to_contain_text("These agents would lose it")
+    visitor.is_content()
+    page.get_by_role("link", name="창구").click()
+    expect(page.get_by_role("main")).to_contain_text("handed-out")
+    twin = httpx.get(f"{yard.url}{path}/delete.json", trust_env=False, timeout=60).json()["data"]
+    assert (twin["agents"], twin["is_for_every_agent"]) == ([{"id": "desk", "name": "창구"}], False)
+
+
 def test_an_edit_of_an_old_state_is_a_conflict_and_loses_nothing(yard, visit, publish):
     path = publish("contended")
     page = visit(yard.url).go(f"{path}/edit")

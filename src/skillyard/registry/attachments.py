@@ -14,7 +14,14 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import NotFoundError
 from skillyard.history.entries import Change, Entry, Subject, Why
 from skillyard.history.service import History, Step, moved_on
-from skillyard.identity.agents import Agent, agent_subject, agent_with_id, require_agent, require_agent_rights
+from skillyard.identity.agents import (
+    Agent,
+    agent_subject,
+    agent_with_id,
+    agents_of,
+    require_agent,
+    require_agent_rights,
+)
 from skillyard.identity.models import NamespaceRow
 from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.attachment_models import EVERY_AGENT, AttachmentRow
@@ -87,6 +94,19 @@ class Attachments:
         async with self._database.read() as session:
             shared = await attachments_of(session, principal, None)
         return await self._shipped(principal, tuple(shared))
+
+    async def holders(self, principal: Principal, skill_id: str) -> list[Agent | None]:
+        """The agents of the tenant that a skill is attached to, by name; None, the first, stands for every agent."""
+        principal.require_scope(Scope.READ)
+        async with self._database.read() as session:
+            await visible_skill(session, principal, skill_id)
+            having = select(AttachmentRow.agent_key).where(
+                AttachmentRow.tenant_id == principal.tenant_id, AttachmentRow.skill_id == skill_id
+            )
+            keys = set(await session.scalars(having))
+            agents = await agents_of(session, principal.tenant_id) if keys - {EVERY_AGENT} else []
+        everyone: list[Agent | None] = [None] if EVERY_AGENT in keys else []
+        return [*everyone, *(agent for agent in agents if agent.key in keys)]
 
     async def attach(self, principal: Principal, skill: SkillRef, *, agent_id: str | None, why: Why) -> Attachment:
         """Give an agent, or with None every agent, a skill; again with another version to change that."""

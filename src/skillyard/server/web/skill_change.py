@@ -79,7 +79,14 @@ async def lock(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
 async def ask(skill: Annotated[Skill, Depends(skill_to("manage"))], yard: TheYard, caller: Caller) -> Page:
     """What deleting it would break, before it is done."""
     around = await yard.registry.references.around(caller, skill.id)
-    return Page("skill/delete.html", {"skill": SkillSchema.of(skill), "references": ReferencesSchema.of(around)})
+    holders = await yard.registry.attachments.holders(caller, skill.id)
+    shown = {
+        "skill": SkillSchema.of(skill),
+        "references": ReferencesSchema.of(around),
+        "is_for_every_agent": None in holders,
+        "agents": [{"id": agent.id, "name": agent.name} for agent in holders if agent],
+    }
+    return Page("skill/delete.html", shown)
 
 
 @router.post(f"{SKILL}/delete", response_model=None)
