@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.learning_minds import FINISHED, Mind, by_plan, call, calls
 
+from skillyard.learning.feedback_files import ENCODINGS
 from skillyard.llm.scripted import Reply, ScriptedModel
 
 TEXT = """\
@@ -178,6 +179,27 @@ def test_without_a_model_it_says_how_to_set_one_and_a_file_waits_line_by_line(ya
     assert page.title() == "Feedback · Skillyard"
     page.get_by_role("button", name="Try again").click()
     expect(told(page)).to_contain_text("tried again")
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_a_table_in_the_encoding_of_its_country_is_read_once_that_is_named(yard, visit, tmp_path, javascript):
+    table = tmp_path / "excel.csv"
+    table.write_bytes("content,task\n환불이 늦어요,환불\n".encode("cp949"))
+    page = visit(yard.url, javascript=javascript).go("/learning")
+    page.get_by_label("A file").set_input_files(table)
+    page.get_by_role("button", name="Check only").click()
+    expect(page.get_by_role("alert").first).to_contain_text("name its encoding")
+    page.get_by_label("A file").set_input_files(table)
+    page.get_by_label("Encoding").select_option("cp949")
+    page.get_by_role("button", name="Check only").click()
+    expect(told(page)).to_contain_text("1 piece of feedback is in the file")
+    expect(page.get_by_label("Encoding")).to_have_value("cp949")
+
+
+def test_every_encoding_that_the_form_offers_is_read(api):
+    page = api.get("/learning", headers={"Accept": "text/html"}).text
+    offered = re.findall(r'value="([\w-]+)"', re.search(r'<select name="encoding">(.*?)</select>', page)[1])
+    assert {"utf-8", "cp949", "gb18030"} <= set(offered) <= set(ENCODINGS)
 
 
 def test_the_inbox_follows_and_says_when_nothing_is_new(yard, visit, api):

@@ -25,6 +25,16 @@ LEARNING: Final = "/learning"
 UNDER_WAY: Final = frozenset({Stage.QUEUED, Stage.MATCHING, Stage.DECIDING})
 _PER_PAGE: Final = 30
 _FIELDS: Final = ("content", "task", "description", "agents", "user")
+_WRITTEN_IN: Final = {
+    "utf-8": "UTF-8",
+    "cp949": "CP949 (한국어)",
+    "gb18030": "GB18030 (简体中文)",
+    "big5": "Big5 (繁體中文)",
+    "cp932": "Shift_JIS (日本語)",
+    "cp1252": "Windows-1252",
+    "cp1251": "Windows-1251 (кириллица)",
+}
+"""The encodings in which spreadsheets save CSV, each by what its writers call it."""
 
 router = PageRouter()
 
@@ -66,13 +76,15 @@ async def give(form: Posted, yard: TheYard, caller: Caller) -> Response:
 async def take_file(form: Posted, yard: TheYard, caller: Caller) -> Response:
     """Take in what is in a file, or only look it over; lines that are no feedback are told."""
     upload = form.uploads.get("file")
+    encoding = form.text("encoding").strip()
+    entered = {"encoding": encoding}
     try:
         file = UploadFile(BytesIO(upload.data if upload else b""), filename=upload.name if upload else "")
         dry_run = form.text("do") == "look"
-        told = await import_feedback(yard.learning, caller, file, form.text("encoding").strip() or None, dry_run)
+        told = await import_feedback(yard.learning, caller, file, encoding or None, dry_run)
     except SkillyardError as error:
-        return await _inbox_page(yard, caller, problem=error)
-    return await _inbox_page(yard, caller, imported=told.data)
+        return await _inbox_page(yard, caller, entered=entered, problem=error)
+    return await _inbox_page(yard, caller, entered=entered, imported=told.data)
 
 
 async def _inbox_page(
@@ -114,7 +126,8 @@ async def _page(
             "imported": imported,
         },
         extra={
-            "entered": {**dict.fromkeys(_FIELDS, ""), **(entered or {})},
+            "entered": {**dict.fromkeys((*_FIELDS, "encoding"), ""), **(entered or {})},
+            "encodings": _WRITTEN_IN,
             "problem": problem.as_public_dict() if problem else None,
             "agents": await yard.registry.agents.all(caller),
             "stages": list(Stage),
