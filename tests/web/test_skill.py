@@ -325,6 +325,9 @@ def test_a_refused_form_leads_back_to_its_page(yard, publish):
         refused = client.fill_in(f"{path}?done=saved&a=b", f"{path}/visibility", visibility="secret")
         assert refused.status_code == 422
         assert f'href="{path}?a=b"' in refused.text
+        too_much = client.fill_in(f"{path}/edit", f"{path}/edit", text="x" * (21 << 20))
+        assert too_much.status_code == 413
+        assert f'href="{path}/edit"' in too_much.text
         elsewhere = {"Referer": f"https://elsewhere.example{path}"}
         assert "Back to where" not in client.post(f"{path}/visibility", headers=elsewhere).text
         assert "Back to where" not in client.get("/nowhere", headers={"Referer": f"{yard.url}{path}"}).text

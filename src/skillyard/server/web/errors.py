@@ -11,12 +11,14 @@ from skillyard.server.web.page import Page
 
 def error_page(request: Request, error: SkillyardError, *, status: int) -> Page:
     """What went wrong, and what to do about it; after a form, with the way back to the page that it was on."""
-    back = _way_back(request) if request.method == "POST" else None
-    return Page("error.html", {"error": error.as_public_dict()}, extra={"back": back}, status=status, address="/")
+    extra = {"back": way_back(request)}
+    return Page("error.html", {"error": error.as_public_dict()}, extra=extra, status=status, address="/")
 
 
-def _way_back(request: Request) -> str | None:
-    """The page that a form was on, without what it said was done before."""
+def way_back(request: Request) -> str | None:
+    """The page that a form was on, without what it said was done before; None if nothing was sent."""
+    if request.method != "POST":
+        return None
     path, _, query = (own_referer(request.scope) or "").partition("?")
     kept = urlencode([(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "done"])
     return f"{path}?{kept}" if kept else path or None

@@ -6,6 +6,7 @@ from fastapi import Request
 
 from skillyard.errors import SkillyardError
 from skillyard.server.asgi import SAFE_HEADERS, Header, Scope
+from skillyard.server.web.errors import way_back
 from skillyard.server.web.reader import Reader
 from skillyard.server.web.rendering import render
 
@@ -25,6 +26,8 @@ class RefusalPage(NamedTuple):
 
 def refusal_page(scope: Scope, error: SkillyardError) -> RefusalPage:
     """What is in the way, and what to do about it. It knows nothing of the yard, which was not asked."""
-    text = render("refused.html", Reader(request=Request(scope)), {"error": error.as_public_dict()})
+    request = Request(scope)
+    shown = {"error": error.as_public_dict(), "back": way_back(request)}
+    text = render("refused.html", Reader(request=request), shown)
     headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
     return RefusalPage(text.encode("utf-8", "replace"), headers)
