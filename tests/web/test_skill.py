@@ -136,6 +136,17 @@ def test_the_agents_that_would_lose_a_skill_are_named_before_it_is_deleted(yard,
     assert (twin["agents"], twin["is_for_every_agent"]) == ([{"id": "desk", "name": "창구"}], False)
 
 
+@pytest.mark.parametrize("javascript", [True, False])
+def test_the_preview_of_an_edit_is_in_sight_at_once(yard, visit, publish, javascript):
+    page = visit(yard.url, javascript=javascript).go(f"{publish('previewed')}/edit")
+    text = page.locator("textarea")
+    text.fill(f"{text.input_value()}\nAnd bye.\n")
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="What would change")).to_be_in_viewport()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("article")).to_contain_text("And bye.")
+
+
 def test_an_edit_of_an_old_state_is_a_conflict_and_loses_nothing(yard, visit, publish):
     path = publish("contended")
     page = visit(yard.url).go(f"{path}/edit")
