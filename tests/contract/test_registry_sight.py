@@ -250,6 +250,24 @@ async def test_tags_words_and_namespaces_narrow_a_listing(world):
     assert await listing(world.editor, q="report", tags=["docs"], limit=1, namespace="team") == ["report-writer"]
 
 
+async def test_half_a_name_finds_skills_that_one_may_see_the_likeliest_first(world):
+    for name in ("deploy", "redeploy", "deploy-all", "wide_open%", "other"):
+        await world.create(world.editor, name)
+    await world.create(world.stranger, "deploy-secretly", namespace=None)
+
+    async def found(typed, principal=world.viewer, limit=8):
+        return [each.name for each in await world.yard.registry.shelf.named_like(principal, typed, limit=limit)]
+
+    assert await found("dep") == ["deploy", "deploy-all", "redeploy"]
+    assert await found(" DEP all ") == ["deploy-all"]
+    assert await found("team/depl", limit=1) == ["deploy"]
+    assert await found("nowhere/depl") == []
+    assert await found("%") == ["wide_open%"]
+    assert await found("_") == ["wide_open%"]
+    assert await found("") == []
+    assert await found("dep", world.stranger) == ["deploy-secretly"]
+
+
 async def test_without_the_public_ones_there_remain_those_of_ones_own_namespaces(world):
     await world.create(world.stranger, "elsewhere", namespace=None, visibility=Visibility.PUBLIC)
     await world.create(world.boss, "official", namespace="system")

@@ -32,6 +32,26 @@ def test_a_slash_finds_and_the_palette_leads_anywhere(yard, visit):
     expect(first).to_be_focused()
 
 
+def test_half_a_name_is_enough_for_the_palette_and_for_the_list(yard, visit, tmp_path):
+    for name, description in (
+        ("hedgehog-care", "Feeds them. Use it."),
+        ("zoo", "Of a hedgehog and more hedgehog. Use it."),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {description}\n---\n# {name}\n")
+        yard.client.publish(folder)
+    page = visit(yard.url).go("/skills")
+    page.keyboard.press("Control+k")
+    for typed in ("hed", "care hedge", "hedgehog", f"{yard.client.skill('zoo')['namespace']}/hed"):
+        page.locator("#palette-q").fill(typed)
+        expect(page.locator("#palette-found a").first).to_contain_text("hedgehog-care")
+    page.keyboard.press("Escape")  # empties it
+    page.keyboard.press("Escape")
+    page.locator("#skills-q").fill("hedg")
+    expect(page.locator("#skills li")).to_have_count(2)
+
+
 def test_every_place_that_the_keyboard_reaches_on_a_phone_is_in_sight(yard, visit):
     page = visit(yard.url, width="phone").go("/settings/agents")
     page.keyboard.press("Tab")

@@ -19,6 +19,8 @@ _MOST_WALKS: Final = 100
 _FILE_BYTES: Final = 300
 """What the line of one file takes in a list, about."""
 _ESCAPE: Final = "/"
+_LAST: Final = "\U0010ffff"
+"""Comes after every letter that a name may have."""
 _WILD: Final = re.compile(f"([%_{_ESCAPE}])")
 
 
@@ -61,6 +63,28 @@ async def page_of_skills(
     wanted = _fitting(there[:limit], max_bytes)
     found = await skills_with_ids(session, wanted)
     return [found[skill_id] for skill_id in wanted], len(wanted) < len(there)
+
+
+async def skills_named_like(
+    session: AsyncSession, audiences: Collection[str], words: Sequence[str], *, namespace_id: str | None, limit: int
+) -> list[Skill]:
+    """Skills with all these words in their names, those first that begin with the first one."""
+    keys = [name_key(word) for word in words]
+    key = SkillRow.name_key
+    query = select(SkillRow.id).where(SkillRow.audience.in_(audiences), SkillRow.deleted_at.is_(None))
+    query = query.where(*(key.contains(_escaped(each), escape=_ESCAPE) for each in keys))
+    query = query.order_by(key, SkillRow.id)
+    if namespace_id is not None:
+        query = query.where(SkillRow.namespace_id == namespace_id)
+    ids: list[str] = []
+    if keys:
+        # A range of the index: one letter is in nearly all names.
+        beginning = query.where(key >= keys[0], key < f"{keys[0]}{_LAST}")
+        ids += await session.scalars(beginning.limit(limit))
+    if len(ids) < limit:
+        ids += await session.scalars(query.where(SkillRow.id.not_in(ids)).limit(limit - len(ids)))
+    found = await skills_with_ids(session, ids)
+    return [found[skill_id] for skill_id in ids]
 
 
 def _fitting(there: Sequence[tuple[str, int]], max_bytes: int) -> list[str]:

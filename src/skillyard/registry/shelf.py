@@ -13,7 +13,7 @@ from skillyard.errors import InputError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import namespace_named
 from skillyard.registry.bundles import Bundles
-from skillyard.registry.pages import page_of_skills
+from skillyard.registry.pages import page_of_skills, skills_named_like
 from skillyard.registry.rights import no_skill, visible_skill
 from skillyard.registry.skills import Skill, SkillFile, Visibility
 from skillyard.registry.store import file_with_id, skill_in, skills_called
@@ -85,7 +85,7 @@ class Shelf:
         Without `include_public`, those of the namespaces that the principal is in, whoever may see them.
         """
         principal.require_scope(Scope.READ)
-        audiences = {key for key in principal.audiences if key.startswith(("tenant:", "namespace:"))}
+        audiences = _places(principal)
         namespaces = None if include_public else set(principal.roles)
         after = _read_cursor(cursor) if cursor else None
         async with self._database.read() as session:
@@ -105,6 +105,18 @@ class Shelf:
                 max_bytes=MAX_PAGE_BYTES,
             )
         return SkillPage(skills=tuple(skills), next=_write_cursor(skills[-1]) if more else None)
+
+    async def named_like(self, principal: Principal, typed: str, *, limit: int) -> list[Skill]:
+        """Skills for whoever has typed a part of a name, or of `namespace/name`: the most likely first."""
+        principal.require_scope(Scope.READ)
+        namespace, _, name = typed.strip().rpartition("/")
+        words = name.split()[:_MAX_WORDS]
+        async with self._database.read() as session:
+            found = await namespace_named(session, principal.tenant_id, namespace) if namespace else None
+            if (namespace and found is None) or not (words or found):
+                return []
+            namespace_id = found.id if found else None
+            return await skills_named_like(session, _places(principal), words, namespace_id=namespace_id, limit=limit)
 
     async def get(self, principal: Principal, skill_id: str) -> Skill:
         principal.require_scope(Scope.READ)
@@ -172,6 +184,11 @@ def no_file(file_id: str) -> NotFoundError:
     return NotFoundError(
         f"There is no file {file_id!r}, or not for you.", hint="A skill lists its files with their ids."
     )
+
+
+def _places(principal: Principal) -> set[str]:
+    """Whose skills are listed for the principal: not those of elsewhere that anyone may find."""
+    return {key for key in principal.audiences if key.startswith(("tenant:", "namespace:"))}
 
 
 def _nearness(principal: Principal, skill: Skill) -> tuple[int, str]:

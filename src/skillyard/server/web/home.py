@@ -16,6 +16,7 @@ from skillyard.server.web.set_up import guide_of
 
 router = PageRouter()
 _RECENT: Final = 12
+_OFFERED: Final = 8
 _PLACES: Final = ("skills", "graph", "releases", "learning", "sandboxes", "history", "settings")
 
 
@@ -37,8 +38,13 @@ async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
 @router.get("/palette", response_model=None)
 async def palette(yard: TheYard, caller: Caller, q: str = "") -> Page:
     """What the palette offers while someone types."""
-    found = (await yard.search.search(caller, q, limit=8)).best if q.strip() else ()
-    skills = [{"full_name": each.skill.full_name, "description": each.skill.description} for each in found]
+    offered: dict[str, str] = {}
+    if q.strip():
+        named = await yard.registry.shelf.named_like(caller, q, limit=_OFFERED)
+        found = await yard.search.search(caller, q, limit=_OFFERED)
+        for skill in (*named, *(each.skill for each in found.best)):
+            offered.setdefault(skill.full_name, skill.description)
+    skills = [{"full_name": name, "description": offered[name]} for name in list(offered)[:_OFFERED]]
     return Page("palette.html", {"skills": skills, "places": _PLACES, "q": q})
 
 

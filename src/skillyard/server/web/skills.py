@@ -30,18 +30,23 @@ async def skills(
     visibility: Annotated[str, Query(max_length=16)] = "",
     cursor: Annotated[str, Query(max_length=2000)] = "",
 ) -> Page:
-    """What fits a query, best first; without one, all skills by name."""
+    """What fits a query, best first; without one, all skills by name.
+
+    While somebody types there is half a word, which no search finds: then what has those letters in it.
+    """
     chosen = {"q": q, "namespace": namespace, "tag": tag, "visibility": visibility}
     wanted = one_of(Visibility, visibility)
-    following = None
+    shown: list[FoundSkillSchema] | list[SkillSummarySchema] = []
+    following, more = None, False
     if q.strip():
         narrowed = Narrowed(namespace=namespace or None, tags=(tag,) if tag else (), visibility=wanted)
         found = await yard.search.search(caller, q, narrowed=narrowed, limit=_FOUND)
         shown = [FoundSkillSchema.of_found(each) for each in found.best]
         more = found.is_more
-    else:
+    if not shown:
         page = await yard.registry.shelf.page(
             caller,
+            q=q,
             tags=[tag] if tag else [],
             namespace=namespace or None,
             visibility=wanted,
