@@ -83,6 +83,22 @@ def test_a_page_says_that_its_reader_is_signed_out_and_keeps_what_it_shows(door,
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
+@pytest.mark.parametrize("javascript", [True, False])
+def test_who_sends_a_form_too_late_comes_back_to_it_after_signing_in(door, visit, javascript):
+    page = visit(door.url, javascript=javascript).go("/skills/new")
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("[name=name]").fill("late")
+    page.locator("[name=description]").fill("Late. Use it.")
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("alert")).to_contain_text("Sign in once more")
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_label("Your token").fill(door.tokens["ana"])
+    page.get_by_role("button", name="Sign in").click()
+    expect(page).to_have_url(re.compile(r"/skills/new$"))
+
+
 def test_the_door_is_without_faults_in_every_theme_width_and_language(door, visit):
     for locale, title in (("en", "Sign in"), ("ko-KR", "로그인"), ("zh-CN", "登录")):
         visitor = visit(door.url, locale=locale)
