@@ -5,12 +5,13 @@ from typing import Final
 
 from skillyard.server.web.texts import Texts
 
+_MINUTE: Final = timedelta(minutes=1)
 _SPANS: Final = (
     (timedelta(days=365), "years"),
     (timedelta(days=30), "months"),
     (timedelta(days=1), "days"),
     (timedelta(hours=1), "hours"),
-    (timedelta(minutes=1), "minutes"),
+    (_MINUTE, "minutes"),
 )
 
 
@@ -18,6 +19,9 @@ def ago(when: datetime, now: datetime, texts: Texts) -> str:
     """How far a moment is from now: `3 hours ago`, `in 5 minutes`."""
     distance = now - when
     direction = "ago" if distance >= timedelta() else "ahead"
+    if -distance >= _MINUTE:
+        # What was given two hours a moment ago has two hours, not one.
+        distance = distance // _MINUTE * _MINUTE
     for span, name in _SPANS:
         count = abs(distance) // span
         if count:
