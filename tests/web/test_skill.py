@@ -11,6 +11,8 @@ from tests.page_forms import PageClient
 
 from skillyard.library.disk import read_folder
 
+LEGIBLE = 150
+"""So many pixels a quotation takes: in fewer it stands letter below letter."""
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 SKILL = "---\nname: {name}\ndescription: {description}\ntags: sales\n---\n{body}"
 
@@ -261,6 +263,8 @@ def test_a_version_says_whose_words_and_which_executions_led_to_it(yard, visit):
     visitor.go(f"/skills/{learned}")
     page.get_by_role("link", name=run).click()
     expect(page.locator("#execution")).to_contain_text("echo 3 > lines.txt")
+    on_phone = visit(yard.url, width="phone").go(f"/skills/{skill['full_name']}/versions")
+    assert on_phone.locator("blockquote").bounding_box()["width"] > LEGIBLE
 
 
 def test_hostile_metadata_and_links_neither_run_nor_lead_astray_nor_push_the_page_aside(yard, visit, tmp_path):
