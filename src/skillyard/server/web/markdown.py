@@ -12,6 +12,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -30,6 +31,8 @@ _DEEPEST: Final = 6
 _HEADINGS: Final = "headings"
 _ID_PREFIX: Final = "text-"
 """Keeps the ids of headings apart from those of the page, whose scripts and labels go by them."""
+_BOXES: Final = {"[ ] ": "☐", "[x] ": "☑", "[X] ": "☑"}
+_ITEM: Final = ("list_item_open", "paragraph_open", "inline")
 _NOT_IN_ID: Final = re.compile(r"[^\w -]")
 
 
@@ -70,7 +73,19 @@ def _parser() -> MarkdownIt:
     ):
         parser.add_render_rule(name, rule)
     parser.inline.ruler.before("link", "wiki", _wiki)
+    parser.core.ruler.push("checklist", _checklist)
     return parser
+
+
+def _checklist(state: StateCore) -> None:
+    """`- [ ] to do` and `- [x] done`, with boxes that only show."""
+    for item, paragraph, inline in zip(state.tokens, state.tokens[1:], state.tokens[2:], strict=False):
+        kinds = (item.type, paragraph.type, inline.type)
+        first = inline.children[0] if inline.children else None
+        box = _BOXES.get(first.content[:4]) if first and kinds == _ITEM else None
+        if first and box:
+            first.content = f"{box} {first.content[4:]}"
+            item.attrSet("class", "task")
 
 
 def _wiki(state: StateInline, silent: bool) -> bool:

@@ -125,3 +125,17 @@ def test_links_within_a_text_lead_to_its_headings_and_never_to_a_part_of_the_pag
     html = to_html(text)
     assert re.findall(' id="([^"]+)"', html) == ["text-usage", "text-how-it-works", "text-usage-1", "text-사용법"]
     assert re.findall('href="([^"]+)"', html) == ["#text-usage", "#text-how-it-works", "#text-main"]
+
+
+def test_a_checklist_has_boxes_that_only_show():
+    shown = to_html(
+        "- [ ] Ask *first*\n- [x] Pay\n\n  [ ] later\n- [link](x) \n- [] no\n\n[ ] no item\n\n1. [X] Thank\n"
+    )
+    assert shown.count('<li class="task">') == 3
+    assert "☐ Ask <em>first</em>" in shown
+    assert "☑ Pay" in shown
+    assert "☑ Thank" in shown
+    assert "[] no" in shown
+    assert "[ ] later" in shown
+    assert "[ ] no item" in shown
+    assert "<input" not in shown
