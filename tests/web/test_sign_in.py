@@ -5,6 +5,7 @@ import re
 import httpx
 import pytest
 from playwright.sync_api import expect
+from tests.identity_provider import SECRET, Issuer, running_issuer
 
 ADMIN = "sky_test_admin_0123456789abcdef"
 
@@ -148,3 +149,24 @@ def test_pages_of_a_skill_offer_only_what_the_reader_may_do(door):
             assert {page.status_code for page in pages} == {200}
             found = {place for page in pages for place in re.findall(rf"/skills/{skill}/(\w+)[\"?]", page.text)}
             assert found & offered["admin"] == offers, name
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_people_come_in_by_way_of_their_identity_provider_and_go_out_again(serve, visit, javascript):
+    with running_issuer() as issuer:
+        gate = serve(
+            SKILLYARD_AUTH="token",
+            SKILLYARD_OIDC_ISSUER=issuer.url,
+            SKILLYARD_OIDC_CLIENT_ID=Issuer.CLIENT,
+            SKILLYARD_OIDC_CLIENT_SECRET=SECRET,
+        )
+        visitor = visit(gate.url, javascript=javascript)
+        page = visitor.go("/skills?q=python")
+        page.get_by_role("button", name="Sign in with").click()
+        expect(page).to_have_url(re.compile(r"/skills\?q=python$"))
+        expect(page.locator(".foot")).to_contain_text("You are ana")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        page.go_back()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+        assert [each for each in visitor.wrong if issuer.url not in each] == []
