@@ -126,12 +126,15 @@ class News:
                 self._following = None
 
     async def _follow(self, begun: "asyncio.Future[None]") -> None:
+        stamp, before = "", dict[str, str]()
         try:
             stamp = await aside(self._source.stamp)
             before = await aside(self._source.snapshot)
         except MCPError as error:
-            begun.set_exception(error)
-            return
+            if not _is_away(error):
+                begun.set_exception(error)
+                return
+            stamp = ""  # whatever is there when it is back is new
         finally:
             if not begun.done():
                 begun.set_result(None)
@@ -147,8 +150,8 @@ class News:
                     await self._publish(changes)
                 stamp, before = seen, after
             except MCPError as error:
-                if isinstance(error.__cause__, UnavailableError):
-                    continue  # away for the moment: what changes meanwhile is told when it is back
+                if _is_away(error):
+                    continue  # what changes meanwhile is told when it is back
                 # The client's rights ended, or the skills cannot be read: nothing more can be told.
                 _log.info("a client is told no more of changes: %s", error)
                 self._listen.close()
@@ -178,3 +181,8 @@ class News:
             if found is not None:
                 uris |= dict.fromkeys(file_uri(found, path) for path in files_of(self._source, found))
         return [ResourceUpdated(uri=uri) for uri in uris]
+
+
+def _is_away(error: MCPError) -> bool:
+    """Whether the skills cannot be reached for the moment."""
+    return isinstance(error.__cause__, UnavailableError)

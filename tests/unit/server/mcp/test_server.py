@@ -246,23 +246,53 @@ async def test_a_subscriber_hears_nothing_else(guest, folder):
         assert await told(events, 1) == {PromptsListChanged()}
 
 
-async def test_what_changes_while_the_skills_are_away_is_told_when_they_are_back(guest, folder, monkeypatch):
-    away, looked = True, asyncio.Event()
-    stamp, loop = guest.source.stamp, asyncio.get_running_loop()
+class GoesAway:
+    """Lets the source of a guest be away, and says when somebody looked for it meanwhile."""
 
-    def sometimes():
-        if away:
-            loop.call_soon_threadsafe(looked.set)
+    def __init__(self, guest, monkeypatch):
+        self._stamp = guest.source.stamp
+        self._looked = threading.Event()
+        self._is_away = True
+        monkeypatch.setattr(guest.source, "stamp", self._look)
+
+    def _look(self):
+        if self._is_away:
+            self._looked.set()
             raise UnavailableError("The yard does not answer.")
-        return stamp()
+        return self._stamp()
 
+    async def comes_back_once_missed(self):
+        assert await asyncio.to_thread(self._looked.wait, PATIENCE)
+        self._is_away = False
+
+
+async def test_what_changes_while_the_skills_are_away_is_told_when_they_are_back(guest, folder, monkeypatch):
     async with connected(guest) as client, client.listen(prompts_list_changed=True) as events:
-        monkeypatch.setattr(guest.source, "stamp", sometimes)
+        yard = GoesAway(guest, monkeypatch)
         folder.add("git")
-        async with asyncio.timeout(PATIENCE):
-            await looked.wait()
-        away = False
+        await yard.comes_back_once_missed()
         assert await told(events, 1) == {PromptsListChanged()}
+
+
+async def test_a_client_that_comes_while_the_skills_are_away_is_told_when_they_are_there(guest, monkeypatch):
+    yard = GoesAway(guest, monkeypatch)
+    async with connected(guest) as client, client.listen(prompts_list_changed=True) as events:
+        await yard.comes_back_once_missed()
+        assert await told(events, 1) == {PromptsListChanged()}
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_an_older_client_that_comes_while_the_skills_are_away_is_told_when_they_are_there(guest, monkeypatch):
+    heard = asyncio.Queue()
+
+    async def note(message):
+        if isinstance(message, types.Notification):
+            heard.put_nowait(message.method)
+
+    yard = GoesAway(guest, monkeypatch)
+    async with connected(guest, "legacy", message_handler=note), asyncio.timeout(PATIENCE):
+        await yard.comes_back_once_missed()
+        assert {await heard.get() for _ in range(3)} >= {"notifications/tools/list_changed"}
 
 
 async def told(events, count):
