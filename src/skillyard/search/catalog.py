@@ -100,8 +100,11 @@ class CatalogWriter:
 
     def __init__(self, entries: Sequence[SkillEntry], *, uses: Mapping[str, int] | None = None) -> None:
         counts = uses or {}
+        told_apart = _told_apart(entries)
         # By powers of two, so that a few more uses leave the order, and with it a cached prompt, as it is.
-        self._by_use = sorted(entries, key=lambda entry: (-counts.get(entry.id, 0).bit_length(), entry.name, entry.id))
+        self._by_use = sorted(
+            told_apart, key=lambda entry: (-counts.get(entry.id, 0).bit_length(), entry.name, entry.id)
+        )
         self._by_id = {entry.id: entry for entry in self._by_use}
         self._unwieldy = [entry for entry in self._by_use if _is_unwieldy(entry)]
         self._wieldy = [entry for entry in self._by_use if not _is_unwieldy(entry)]
@@ -281,6 +284,21 @@ class _Fitting:
             else:
                 forms[entry.id] = Form.WHOLE if len(one_line(entry.description)) <= limit else Form.SHORTENED
         return forms
+
+
+def _told_apart(entries: Sequence[SkillEntry]) -> Sequence[SkillEntry]:
+    """The skills, each by a name that finds it: by its id, where its name finds another skill."""
+    if all(entry.name == entry.id for entry in entries):
+        return entries
+    last_first = sorted(entries, key=lambda entry: entry.id, reverse=True)
+    folded = {entry.name.casefold(): entry.id for entry in last_first}
+    folded |= {entry.id.casefold(): entry.id for entry in last_first}
+    ids = {entry.id for entry in entries}
+
+    def is_found(entry: SkillEntry) -> bool:
+        return (entry.name if entry.name in ids else folded[entry.name.casefold()]) == entry.id
+
+    return [entry if is_found(entry) else entry._replace(name=entry.id) for entry in entries]
 
 
 def _is_unwieldy(entry: SkillEntry) -> bool:

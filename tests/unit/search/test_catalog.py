@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from skillyard.errors import InputError, NotFoundError
 from skillyard.search.catalog import BRIEF, BUDGET, MAX_BUDGET, MIN_BUDGET, CatalogWriter, Form, Shape
-from skillyard.skill.library import SkillEntry
+from skillyard.skill.library import Catalog, SkillEntry
 from skillyard.skill.prompt import available_skills_xml, tool_description_list
 
 
@@ -161,6 +161,23 @@ def test_one_endless_description_or_name_leaves_room_for_the_others():
 def test_a_name_that_could_be_taken_for_several_is_in_quotes():
     entries = [entry("a, b", "x" * 300), entry("c", "x" * 300)]
     assert '"a, b", c' in write(entries, budget=200).text
+
+
+def test_a_skill_whose_name_finds_another_one_is_called_by_its_id():
+    entries = [
+        entry("Sheets")._replace(id="sheets-old"),  # the name finds `sheets`, for an id goes before a name
+        entry("sheets"),
+        entry("Twin")._replace(id="twin-a"),
+        entry("twin")._replace(id="twin-b"),
+        entry("pdf")._replace(id="PDF"),  # exactly the id of the next
+        entry("forms")._replace(id="pdf"),
+    ]
+    assert {Catalog(entries=sorted(entries)).find(each.name).id for each in entries} == {"sheets", "twin-a", "pdf"}
+    lines = write(entries, shape=Shape.MARKDOWN).text.splitlines()
+    names = [line[2:].partition(":")[0] for line in lines]
+    assert names == ["PDF", "Twin", "forms", "sheets", "sheets-old", "twin-b"]
+    assert {Catalog(entries=sorted(entries)).find(name).id for name in names} == {each.id for each in entries}
+    assert write(entries[::-1], shape=Shape.MARKDOWN).text.splitlines() == lines
 
 
 def test_a_skill_without_a_location_has_no_element_for_it():
