@@ -78,11 +78,11 @@ def require_inside(skill: str, relative: str) -> str:
     return path
 
 
-def no_file(skill: str, path: str, files: list[str]) -> NotFoundError:
-    """The error for a file that a skill does not have; it says which it has."""
+def no_file(skill: str, path: str, files: list[str], kind: str = "files beside SKILL.md") -> NotFoundError:
+    """The error for a file that a skill does not have; it says which of the kind it has."""
     return NotFoundError(
         f"The skill {skill!r} has no file {printable(path)!r}.",
-        hint=_nearest(path, files),
+        hint=_nearest(path, files) if files else f"It has no {kind}.",
         details=_details(skill, path),
     )
 
@@ -151,4 +151,4 @@ def _nearest(path: str, files: list[str]) -> str:
     near = nearest_name(path, files)
     if near:
         return f"Did you mean {near!r}?"
-    return f"It has: {', '.join(files[:10])}." if files else "It has no files beside SKILL.md."
+    return f"It has: {', '.join(files[:10])}."

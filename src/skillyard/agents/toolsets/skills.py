@@ -154,7 +154,7 @@ class SkillTools:
     def _require_script(self, found: Found, path: str) -> None:
         scripts = [file.path for file in self.source.files(found) if file.path.startswith(f"{SCRIPTS}/")]
         if path not in scripts:
-            raise no_file(found.id, path, scripts)
+            raise no_file(found.id, path, scripts, "scripts")
 
     def _record(self, kind: UsageKind, found: Found) -> None:
         self.source.record(kind, found, session=self._session, agent=self._agent)

@@ -141,6 +141,13 @@ def test_a_skill_of_a_folder_is_not_taken_for_one_of_the_yard_that_is_called_the
         tools.get_skill_script_path("tool", "run.sh", "sandbox-1")
 
 
+def test_a_skill_without_scripts_says_so_whatever_else_it_has(shelf, tools):
+    shelf.put("tool", files={"references/A.md": ""})
+    with pytest.raises(NotFoundError) as caught:
+        tools.get_skill_script_path("tool", "run.sh")
+    assert caught.value.hint == "It has no scripts."
+
+
 def test_a_link_out_of_a_skill_is_no_script(folder):
     folder.put("tool", files={"scripts/run.sh": ""})
     (folder.root / "tool/scripts/sh").symlink_to("/bin/sh")
