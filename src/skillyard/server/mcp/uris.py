@@ -28,7 +28,8 @@ def skill_uri(found: Found) -> str:
 def skill_part(found: Found) -> str:
     """The part of an address that says which skill it is."""
     *prefix, last = found.id.split("/")
-    parts = [*prefix, last] if last == found.name else [f"{_RENAMED}{found.id}", found.name]
+    is_plain = last == found.name and not found.id.startswith(_RENAMED)
+    parts = [*prefix, last] if is_plain else [f"{_RENAMED}{found.id}", found.name]
     return "/".join(map(_quoted, parts))
 
 

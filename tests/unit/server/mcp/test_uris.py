@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.agents.source import Found
-from skillyard.server.mcp.uris import file_uri, places, skill_uri
+from skillyard.server.mcp.uris import file_uri, places, skill_ids_in, skill_uri
 from skillyard.skill.library import SkillEntry
 
 
@@ -38,6 +38,13 @@ def test_the_last_part_of_an_address_is_the_name_even_where_the_folder_has_anoth
     assert found(Skills(odd), "skill://~My%20Folder/pdf/SKILL.md") == [("My Folder", "SKILL.md")]
     assert found(Skills(odd), "skill://~My%20Folder/other/SKILL.md") == []
     assert found(Skills(odd), "skill://pdf/SKILL.md") == []
+
+
+def test_a_skill_whose_folder_looks_like_an_address_of_a_renamed_one_is_found_by_its_own():
+    odd = skill("~pdf")
+    assert skill_uri(odd) == "skill://~~pdf/~pdf"
+    assert found(Skills(odd, skill("pdf")), file_uri(odd)) == [("~pdf", "SKILL.md")]
+    assert skill_ids_in(file_uri(odd)) == {"~pdf"}
 
 
 def test_an_address_never_means_a_skill_that_only_shares_the_name():
