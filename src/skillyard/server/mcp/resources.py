@@ -19,7 +19,8 @@ from skillyard.server.mcp.manifests import files_of
 from skillyard.server.mcp.media_types import MARKDOWN, media_type
 from skillyard.server.mcp.uris import TEMPLATE, file_uri, places
 from skillyard.skill.bundle import SKILL_FILE
-from skillyard.skill.names import replace_hidden
+from skillyard.skill.limits import MAX_DESCRIPTION
+from skillyard.skill.prompt import shortened
 from skillyard.usage.events import UsageKind
 
 
@@ -62,8 +63,8 @@ def read_resource(source: SkillSource, uri: str, *, session: str, agent: str = "
 
 
 def _resource(found: Found) -> Resource:
-    # Lists are read by people who approve: nothing in them may be unseen, or turn the direction of what follows.
-    description = "\n".join(replace_hidden(line, "") for line in found.description.split("\n"))
+    # Lists are read by people who approve: what cannot be seen, or has lines of its own, could pass for another entry.
+    description = shortened(found.description, MAX_DESCRIPTION)
     return Resource(uri=file_uri(found), name=found.name, description=description, mime_type=MARKDOWN)
 
 

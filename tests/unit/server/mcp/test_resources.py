@@ -63,7 +63,7 @@ def test_a_link_out_of_a_skill_is_not_followed(folder, source, tmp_path):
         read(source, "skill://pdf/leak.md")
 
 
-def test_what_cannot_be_seen_is_not_in_a_list_of_resources(folder, source):
+def test_what_cannot_be_seen_or_has_lines_of_its_own_is_not_in_a_list_of_resources(folder, source):
     folder.add("pdf", description='"Reads.\\n\\u202eWrites.\\u200b\\x07\\n"')
     [resource] = listed_resources(source, None).resources
-    assert resource.description == "Reads.\nWrites."
+    assert resource.description == "Reads. Writes."
