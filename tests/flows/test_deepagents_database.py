@@ -172,6 +172,18 @@ def test_a_user_gets_what_they_may_see_and_nothing_is_said_of_the_rest(publish, 
     assert "Some skills could not be loaded; go on without them." in model.system()
 
 
+def test_skills_of_several_namespaces_that_share_a_name_are_all_in_the_list(publish, adapter, yard):
+    yard.people.create_namespace("team")
+    publish("pdf", "Reads PDF forms.", version="1.0.0")
+    publish("pdf", "Signs PDF contracts.", version="1.0.0", namespace="team")
+    model = scripted("Done.")
+    done = agent(model, adapter()).invoke(ask(), CONFIG)
+    for description, path in (("Reads PDF forms.", "pdf"), ("Signs PDF contracts.", "team--pdf")):
+        assert f"/workspace/skills/{path}/SKILL.md" in done["files"]
+        assert description in model.system()
+        assert f"/workspace/skills/{path}/SKILL.md" in model.system()
+
+
 @pytest.mark.parametrize("user", ["nobody", ""])
 def test_a_user_who_is_not_there_gets_nothing_and_stops_no_agent(publish, adapter, user, caplog):
     publish("pdf")

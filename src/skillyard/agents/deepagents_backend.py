@@ -32,7 +32,7 @@ from skillyard.agents.deepagents_files import (
     error_code,
     file_info,
     folder_info,
-    listed_file,
+    listed_files,
     read_result,
     text_of,
 )
@@ -41,6 +41,7 @@ from skillyard.agents.skill_folders import SkillFolders, SkillPath, missing
 from skillyard.agents.source import Found, SkillSource
 from skillyard.agents.tool import told
 from skillyard.errors import NotFoundError, SkillyardError
+from skillyard.library.assets import as_text
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.paths import printable
 from skillyard.usage.events import UsageKind
@@ -86,17 +87,21 @@ class SkillsBackend(BackendProtocol):
             data = self._data(place, file_path)
         except SkillyardError as error:
             return ReadResult(error=told(error))
-        if place.inside == SKILL_FILE and place.skill is not None and offset <= 0:
-            self._source.record(UsageKind.LOADED, place.skill, session=self._session, agent=self._agent)
+        if place.inside == SKILL_FILE and place.skill is not None:
+            if text_of(data) is None:  # instructions are a text, whatever they were written in
+                data = as_text(data, errors="replace").encode()
+            if offset <= 0:
+                self._source.record(UsageKind.LOADED, place.skill, session=self._session, agent=self._agent)
         return read_result(file_path, data, offset, limit)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
         if len(paths) == 1:
-            return [self._download(paths[0], None)]
-        known = self._folders.all()
-        # Agents ask for every `SKILL.md` at once, and a yard may be far away.
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            return list(pool.map(self._download, paths, repeat(known)))
+            downloaded = [self._download(paths[0], None)]
+        else:
+            # Agents ask for every `SKILL.md` at once, and a yard may be far away.
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                downloaded = list(pool.map(self._download, paths, repeat(self._folders.all())))
+        return listed_files([response for response, _ in downloaded], [folder for _, folder in downloaded])
 
     def glob(self, pattern: str, path: str | None = None) -> GlobResult:
         try:
@@ -166,14 +171,14 @@ class SkillsBackend(BackendProtocol):
                 raise FolderError(f"{printable(path)!r} is a folder.", hint="List it, or read a file in it.") from None
             raise
 
-    def _download(self, path: str, known: Mapping[str, Found] | None) -> FileDownloadResponse:
+    def _download(self, path: str, known: Mapping[str, Found] | None) -> tuple[FileDownloadResponse, str | None]:
+        """A file, and the folder of the skill whose main file it is."""
         try:
             place = self._folders.at(path, known)
             data = self._data(place, path)
-            content = listed_file(data, place.folder) if place.inside == SKILL_FILE else data
-            return FileDownloadResponse(path=path, content=content)
         except SkillyardError as error:
-            return FileDownloadResponse(path=path, error=error_code(error))
+            return FileDownloadResponse(path=path, error=error_code(error)), None
+        return FileDownloadResponse(path=path, content=data), place.folder if place.inside == SKILL_FILE else None
 
     def _lines(self, found: "_Within", text: str, wanted: Callable[[str], bool] | None) -> Iterator[GrepMatch]:
         for path, size in found:

@@ -24,7 +24,7 @@ from deepagents.backends.protocol import (
 )
 from deepagents.backends.sandbox import BaseSandbox
 
-from skillyard.agents.deepagents_files import error_code, listed_file, read_result
+from skillyard.agents.deepagents_files import error_code, listed_files, read_result
 from skillyard.agents.langchain_sessions import current_session
 from skillyard.agents.sandbox_labels import skill_labels
 from skillyard.agents.tool import told
@@ -247,7 +247,8 @@ class YardSandbox(BaseSandbox):
         return self._scripts.upload_files(files)
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
-        return [_listed(each) for each in self._scripts.download_files(paths)]
+        found = self._scripts.download_files(paths)
+        return listed_files(found, [_skill_folder(inside_workspace(each.path) or "") for each in found])
 
     def _count_loaded(self, inside: str) -> None:
         """Count a skill of the registry as loaded, if it is the main file of one that is read."""
@@ -300,14 +301,6 @@ def _skill_folder(inside: str) -> str | None:
             return folder
         case _:
             return None
-
-
-def _listed(found: FileDownloadResponse) -> FileDownloadResponse:
-    """A file as it is; the main file of a skill, which deepagents makes a list of, with fields that a list can show."""
-    folder = _skill_folder(inside_workspace(found.path) or "")
-    if folder is None or found.content is None:
-        return found
-    return replace(found, content=listed_file(found.content, folder))
 
 
 def placed(path: str) -> str:

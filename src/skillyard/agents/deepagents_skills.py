@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, NotRequired, cast
 
 from deepagents.backends.protocol import BackendProtocol, FileDownloadResponse
@@ -12,12 +13,14 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.runtime import Runtime
 
 from skillyard.agents.changes import SkillChanges, changes_between
+from skillyard.agents.deepagents_files import listed_files
 from skillyard.agents.langchain_prompts import last_request, with_section
 from skillyard.agents.skill_prompt import checked_budget, notice_of, notice_room
 from skillyard.delivery.backend_place import BASE
 from skillyard.delivery.manifest import MANIFEST_NAME, Manifest
 from skillyard.library.entry_search import EntrySearch
 from skillyard.search.catalog import BUDGET, MIN_BUDGET
+from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.prompt import shortened, without_tags
 
@@ -66,7 +69,9 @@ class FreshSkillsMiddleware(SkillsMiddleware):
         only: Sequence[str] | None = None,
         budget: int = BUDGET,
     ) -> None:
-        super().__init__(backend=backend, sources=sources, system_prompt=None)
+        folders = [(each if isinstance(each, str) else each[0]).rstrip("/") for each in sources]
+        listed = cast("BackendProtocol", _Listed(backend, folders))
+        super().__init__(backend=listed, sources=sources, system_prompt=None)
         self._files = backend
         self._only = None if only is None else frozenset(only)
         self._budget = checked_budget(budget, _AROUND)
@@ -135,6 +140,28 @@ class FreshSkillsMiddleware(SkillsMiddleware):
 
     def _is_shown(self, skill: SkillMetadata) -> bool:
         return self._only is None or not self._only.isdisjoint({skill["name"], _folder(skill).rpartition("/")[2]})
+
+
+class _Listed:
+    """A backend whose skills, which are in these folders, can all be listed, each by a name of its own."""
+
+    def __init__(self, backend: BackendProtocol, folders: Sequence[str]) -> None:
+        self._backend = backend
+        self._folders = folders
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the backend has
+        return getattr(self._backend, name)
+
+    def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return listed_files(self._backend.download_files(paths), map(self._skill_folder, paths))
+
+    async def adownload_files(self, paths: list[str]) -> list[FileDownloadResponse]:
+        return listed_files(await self._backend.adownload_files(paths), map(self._skill_folder, paths))
+
+    def _skill_folder(self, path: str) -> str | None:
+        main = PurePosixPath(path)
+        is_main = main.name == SKILL_FILE and str(main.parent.parent) in self._folders
+        return main.parent.name if is_main else None
 
 
 def _unlisted(state: Any) -> SkillsState:  # noqa: ANN401 -- as there

@@ -192,12 +192,34 @@ def test_no_field_of_a_skill_forges_an_entry_in_the_list_of_deepagents(root, bac
 
 
 @pytest.mark.parametrize(
-    "text", ["---\nname: odd\ndescription: Use it when: needed.\n---\n", "\ufeff---\ndescription: No name.\n---\n"]
+    "data",
+    [
+        b"---\nname: odd\ndescription: Use it when: needed.\n---\n",
+        "\ufeff---\ndescription: No name.\n---\n".encode(),
+        "---\nname: odd\ndescription: 한국어\n---\nDo it.".encode("utf-16"),
+        "---\nname: odd\ndescription: Un café\n---\nDo it.".encode("latin-1"),
+    ],
 )
-def test_a_skill_that_only_we_can_read_is_in_the_list_of_deepagents_too(root, backend, text):
-    write_skill(root, "odd", **{"SKILL.md": f"{text}\nDo it.\n".encode()})
+def test_a_skill_that_only_we_can_read_is_in_the_list_of_deepagents_too(root, backend, data):
+    write_skill(root, "odd", **{"SKILL.md": data})
     loaded = SkillsMiddleware(backend=backend, sources=["/"]).before_agent({"messages": []}, None, {})
     assert [each["name"] for each in loaded["skills_metadata"]] == ["mail", "odd", "pdf"]
+    read = backend.read("/odd/SKILL.md").file_data
+    assert read["encoding"] == "utf-8"
+    assert "description: " in read["content"]
+
+
+def test_skills_that_share_a_name_are_all_in_the_list_of_deepagents(root, backend):
+    for folder in ("twin-a", "twin-b"):
+        write_skill(root, folder, **{"SKILL.md": TEXT.format(name="pdf").encode()})
+    loaded = SkillsMiddleware(backend=backend, sources=["/"]).before_agent({"messages": []}, None, {})
+    assert [(each["name"], each["path"]) for each in loaded["skills_metadata"]] == [
+        ("mail", "/mail/SKILL.md"),
+        ("pdf", "/pdf/SKILL.md"),
+        ("twin-a", "/twin-a/SKILL.md"),
+        ("twin-b", "/twin-b/SKILL.md"),
+    ]
+    assert "name: pdf" in backend.read("/twin-a/SKILL.md").file_data["content"]
 
 
 def test_a_skill_that_any_list_can_show_is_downloaded_as_it_is(root, backend):
