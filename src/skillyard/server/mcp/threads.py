@@ -4,7 +4,9 @@ They are MCP's own. The API of this very process, which many of them wait for, d
 the application: if these could all be waiting for it, nothing would ever be answered again.
 """
 
+import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from typing import Final, TypeVar
 
@@ -29,15 +31,32 @@ _log = logging.getLogger(__name__)
 async def aside(work: Callable[[], T], limiter: CapacityLimiter | None = None) -> T:
     """Do what may wait in a thread; its errors as MCP tells them.
 
-    Whoever gives up does not wait for it.
+    Whoever gives up does not wait for it, but it counts among those that are worked out until it is over.
     """
     try:
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter or _answers())
+        return await _in_thread(work, limiter or _answers())
     except SkillyardError as error:
         raise mcp_error(error) from error
     except OSError as error:
         _log.exception("a handler could not read")
         raise MCPError(SkillyardError.mcp_code, INTERNAL) from error
+
+
+async def _in_thread(work: Callable[[], T], limiter: CapacityLimiter) -> T:
+    begun = threading.Event()
+
+    def begin() -> T:
+        begun.set()
+        return work()
+
+    # Of its own, so that it holds its place until the thread is done with it, whoever waits.
+    working = asyncio.create_task(anyio.to_thread.run_sync(begin, limiter=limiter))
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        if not begun.is_set():
+            working.cancel()
+        raise
 
 
 def _answers() -> CapacityLimiter:
