@@ -16,6 +16,7 @@ from skillyard.agents.deepagents_graph import AgentNode, DeepAgentsGraphBuilder
 from skillyard.agents.deepagents_sandbox import YardSandbox
 from skillyard.agents.deepagents_skills import FreshSkillsMiddleware
 from skillyard.agents.workshops import YardWorkshop
+from skillyard.errors import UnavailableError
 
 pytestmark = pytest.mark.anyio
 
@@ -150,12 +151,15 @@ def test_a_sandbox_is_taken_away_once_and_tells_what_is_asked_of_it_afterwards(y
 
 class CountingWorkshop(YardWorkshop):
     opened = closed = 0
+    away = False
 
     async def open(self, skills):
         self.opened += 1
         return await super().open(skills)
 
     async def close(self, backend):
+        if self.away:
+            raise UnavailableError("The yard does not answer.")
         self.closed += 1
         await super().close(backend)
 
@@ -192,6 +196,39 @@ async def test_nodes_share_one_sandbox_and_each_is_shown_its_own_skills(yard, ca
     await builder.cleanup_backend()
     await builder.cleanup_backend()
     assert (workshop.opened, workshop.closed, builder.backend) == (1, 1, None)
+    assert "There is no sandbox" in sandbox.execute("echo hi").output
+
+
+async def test_a_skill_whose_folder_another_one_has_is_told_of_with_the_reason(yard, tmp_path):
+    yard.people.create_namespace("team")
+    folder = write_skill(tmp_path, "twin", "Is there twice.")
+    own, _ = (yard.publish(folder, version="1.0.0", **where)["full_name"] for where in ({}, {"namespace": "team"}))
+    node = AgentNode(name="lead", skills=(own, "team/twin"))
+    builder = DeepAgentsGraphBuilder([node], model=scripted("Done."), workshop=YardWorkshop(yard))
+    async with builder:
+        assert {skill: bool(status) for skill, status in builder.loaded.items()} == {own: True, "team/twin": False}
+        assert f"The folder is delivered as another skill: picked {own}@1.0.0" in builder.loaded["team/twin"].reason
+
+
+async def test_of_a_skill_no_other_version_is_loaded_than_the_one_that_is_asked_for(yard):
+    node = AgentNode(name="lead", skills=("pdf@9.9.9",))
+    builder = DeepAgentsGraphBuilder([node], model=scripted("Done."), workshop=YardWorkshop(yard))
+    async with builder:
+        assert not builder.loaded["pdf@9.9.9"]
+        assert "9.9.9" in builder.loaded["pdf@9.9.9"].reason
+        assert "SKILL.md" not in builder.backend.execute("ls skills/pdf").output
+
+
+async def test_a_sandbox_that_could_not_be_taken_away_is_taken_away_when_asked_again(yard):
+    workshop = CountingWorkshop(yard)
+    builder = DeepAgentsGraphBuilder([AgentNode(name="lead")], model=scripted("Done."), workshop=workshop)
+    await builder.build()
+    sandbox = builder.backend
+    workshop.away = True
+    with pytest.raises(UnavailableError):
+        await builder.cleanup_backend()
+    workshop.away = False
+    await builder.cleanup_backend()
     assert "There is no sandbox" in sandbox.execute("echo hi").output
 
 

@@ -94,11 +94,11 @@ class DeepAgentsGraphBuilder:
         )
 
     async def cleanup_backend(self) -> None:
-        """Take the backend away. Once it is gone, nothing happens."""
+        """Take the backend away. Once it is gone, nothing happens; where that failed, calling it again tries again."""
         async with self._turn:
-            opened, self._opened = self._opened, None
-            if opened is not None:
-                await self._workshop.close(opened.backend)
+            if self._opened is not None:
+                await self._workshop.close(self._opened.backend)
+                self._opened = None
 
     async def __aenter__(self) -> Runnable[Any, Any]:
         try:

@@ -72,7 +72,7 @@ class YardWorkshop:
                 named[skill] = self._yard.skill(skill.partition("@")[0])["full_name"]
             except SkillyardError as error:
                 loaded[skill] = LoadStatus(loaded=False, reason=told(error))
-        wanted = [f"{full_name}{skill[len(skill.partition('@')[0]) :]}" for skill, full_name in named.items()]
+        wanted = [_shipped(skill, full_name) for skill, full_name in named.items()]
         sandbox = YardSandbox.create(self._yard, skills=wanted, agent=self._agent, learn=self._learn, **self._options)
         try:
             return Opened(backend=sandbox, loaded=loaded | self._statuses(sandbox.id, named))
@@ -86,13 +86,31 @@ class YardWorkshop:
         except NotFoundError:
             manifest = None
         there = {entry.origin.skill: (name, entry.digest) for name, entry in Manifest.read(manifest).entries.items()}
-        error = self._yard.sandboxes.get(sandbox_id)["injection_error"] or "It was not delivered."
-        return {
-            skill: LoadStatus(loaded=True, folder=there[full_name][0], digest=there[full_name][1])
-            if full_name in there
-            else LoadStatus(loaded=False, reason=error)
-            for skill, full_name in named.items()
-        }
+        statuses: dict[str, LoadStatus] = {}
+        for skill, full_name in named.items():
+            if full_name in there:
+                folder, digest = there[full_name]
+                statuses[skill] = LoadStatus(loaded=True, folder=folder, digest=digest)
+            else:
+                statuses[skill] = self._loaded_alone(sandbox_id, _shipped(skill, full_name))
+        return statuses
+
+    def _loaded_alone(self, sandbox_id: str, skill: str) -> LoadStatus:
+        """What was not delivered with the others, tried by itself: that tells why."""
+        error = self._yard.sandboxes.get(sandbox_id)["injection_error"]
+        if error:
+            return LoadStatus(loaded=False, reason=error)
+        (status,) = self._yard.sandboxes.load_skills(sandbox_id, [skill])
+        folder = (status["path"] or "").rpartition("/")[2]
+        return LoadStatus(
+            loaded=status["loaded"], reason=status["reason"], folder=folder, digest=status["digest"] or ""
+        )
+
+
+def _shipped(skill: str, full_name: str) -> str:
+    """A skill by its full name, in the version that is asked for, if any is."""
+    _, at, version = skill.partition("@")
+    return f"{full_name}{at}{version}"
 
 
 class BackendWorkshop:
