@@ -1,6 +1,7 @@
 """The `skills` toolset, which every agent gets: finding skills, loading them, and reaching their files."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final, TypedDict
 
 from pydantic import Field
@@ -11,7 +12,7 @@ from skillyard.agents.source import HITS, Found, SkillSource, require
 from skillyard.agents.tool import Tool, tool_of
 from skillyard.agents.toolsets.bounds import window
 from skillyard.agents.toolsets.yard_tool import yard_tool
-from skillyard.errors import CapabilityError, InputError, NotAllowedError
+from skillyard.errors import CapabilityError, InputError, NotAllowedError, SkillyardError
 from skillyard.library.assets import ASSET_FOLDERS, SCRIPTS, as_text, no_file, require_asset
 from skillyard.search.catalog import BRIEF, BUDGET
 from skillyard.skill.limits import MAX_DESCRIPTION
@@ -93,7 +94,7 @@ class SkillTools:
     ) -> str:
         """Read a file of a skill as text: a reference, a template, a script."""
         found = require(self.source, skill_name)
-        path = require_asset(found.id, relative_path)
+        path = self._asset(found, relative_path)
         data = self.source.file(found, path)
         try:
             text = as_text(data, errors="strict")
@@ -143,6 +144,17 @@ class SkillTools:
             )
         paths = [file.path for file in self.source.files(found) if file.path.startswith(below or tops)]
         return _within(found, paths)
+
+    def _asset(self, found: Found, relative_path: str) -> str:
+        try:
+            return require_asset(found.id, relative_path)
+        except NotAllowedError as error:
+            # Many skills keep references beside SKILL.md, and their instructions name them.
+            path = relative_path.replace("\\", "/").removeprefix("./")
+            if any(file.path == path for file in self.source.files(found)):
+                with suppress(SkillyardError):
+                    error.hint += f" This one is at {self._place.folder(self.source, found)}/{path}"
+            raise
 
     def _sandbox(self, sandbox_id: str) -> InSandbox:
         if self._yard is None:

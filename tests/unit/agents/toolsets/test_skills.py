@@ -78,6 +78,17 @@ def test_nothing_else_is_loaded(shelf, tools, path):
         tools.load_skill_asset("tool", path)
 
 
+def test_of_a_file_beside_the_shared_folders_it_is_told_where_it_is(shelf, tools):
+    shelf.put("tool", files={"forms.md": "Fill."})
+    with pytest.raises(NotAllowedError) as refused:
+        tools.load_skill_asset("tool", "./forms.md")
+    assert Path(refused.value.hint.partition("This one is at ")[2]).read_text() == "Fill."
+    for path, place in (("none.md", OnThisMachine()), ("forms.md", Nowhere())):
+        with pytest.raises(NotAllowedError) as refused:
+            SkillTools(shelf.source, place=place).load_skill_asset("tool", path)
+        assert refused.value.hint == "Only files below references/, assets/, scripts/ are handed out."
+
+
 def test_only_shared_folders_are_listed(shelf, tools):
     shelf.put("tool", files={"secret/x.txt": "s"})
     assert tools.list_skill_assets("tool") == []
