@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import contextmanager
 
+import anyio
 import pytest
 from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
@@ -65,6 +66,20 @@ class Model:
         text, went_well = self._called(tool, arguments)
         assert not went_well, text
         return text
+
+    def cancelled(self, tool, /, **arguments):
+        """Call a tool, and give up with the first that is heard of it."""
+
+        async def call():
+            with anyio.CancelScope() as waiting:
+
+                async def give_up(*_):
+                    waiting.cancel()
+
+                await self._client.call_tool(tool, arguments, progress_callback=give_up)
+            return waiting.cancelled_caught
+
+        assert self._portal.call(call)
 
     def _called(self, tool, arguments, on_progress=None):
         async def call():
@@ -169,6 +184,15 @@ def test_what_a_long_run_prints_is_told_while_it_runs(model):
     assert done["output"].endswith("line 4\n")
     assert heard
     assert set(heard) <= {f"line {n}" for n in range(1, 5)}
+
+
+def test_a_call_that_is_cancelled_ends_its_run(model):
+    box = {"sandbox_id": model.sandbox}
+    model.cancelled("execute_shell", **box, command="for n in $(seq 1000); do echo $n; sleep 0.1; done", timeout=120)
+    deadline = time.monotonic() + 20
+    while not (ended := [each for each in model("get_execution_history", **box)["items"] if "seq" in each["code"]]):
+        assert time.monotonic() < deadline
+    assert not ended[0]["success"]
 
 
 def test_long_output_is_cut_in_the_middle_and_says_so(model):

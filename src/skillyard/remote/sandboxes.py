@@ -18,7 +18,7 @@ _SILENCE: Final = httpx.Timeout(_PATIENCE, connect=30.0)
 """Of a run that is followed: the yard says every few seconds that it goes on."""
 
 OnOutput: TypeAlias = Callable[[str, str], None]
-"""Called with `stdout` or `stderr` and each piece of text, as it comes."""
+"""Called with `stdout` or `stderr` and each piece of text, as it comes; with no text now and then while none comes."""
 
 
 class SandboxClient:
@@ -243,7 +243,9 @@ def _followed(response: httpx.Response, on_output: OnOutput) -> dict[str, Any]:
             said: dict[str, Any] = json.loads(line or "{}")
         except ValueError:
             break
-        if "text" in said:
+        if not said:
+            on_output("stdout", "")
+        elif "text" in said:
             on_output(said["stream"], said["text"])
         elif "result" in said:
             return said["result"]

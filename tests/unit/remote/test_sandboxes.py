@@ -141,6 +141,13 @@ def test_a_run_is_followed_without_a_key_and_waited_for_with_one():
     assert "Idempotency-Key" in asked[0].headers
 
 
+def test_a_run_that_is_silent_is_heard_of_all_the_same():
+    told = []
+    client, _ = answering(httpx.Response(200, content=b'\n{"result": {"ok": 1}}\n'))
+    assert client.shell("x", "y", on_output=lambda *piece: told.append(piece)) == {"ok": 1}
+    assert told == [("stdout", "")]
+
+
 def test_an_error_on_the_way_is_raised():
     client, _ = answering(
         followed({"stream": "stdout", "text": "a"}, {"error": {"code": "ship_error", "message": "No.", "details": {}}})

@@ -3,7 +3,8 @@
 import time
 from typing import Final
 
-from skillyard.agents.progress import is_wanted, report_progress
+from skillyard.agents.progress import is_given_up, is_wanted, report_progress
+from skillyard.errors import ConflictError
 from skillyard.remote.sandboxes import OnOutput
 from skillyard.skill.prompt import shortened
 
@@ -13,7 +14,10 @@ _SHOWN: Final = 200
 
 
 def told_output() -> OnOutput | None:
-    """Reports the last line that was printed, now and then; None where nobody wants to know."""
+    """Reports the last line that was printed, now and then; None where nobody wants to know.
+
+    A call that was cancelled ends the run with its next output, or its next sign of life.
+    """
     if not is_wanted():
         return None
     printed = 0
@@ -21,6 +25,8 @@ def told_output() -> OnOutput | None:
 
     def tell(_stream: str, text: str) -> None:
         nonlocal printed, reported
+        if is_given_up():
+            raise ConflictError("The call was cancelled.")
         printed += len(text)
         now = time.monotonic()
         if now - reported >= EVERY and (line := text.rstrip().rpartition("\n")[2].strip()):

@@ -1,8 +1,13 @@
 """Progress of long runs: the last line, now and then."""
 
+from contextvars import copy_context
+
+import pytest
+
 from skillyard.agents.progress import reporting
 from skillyard.agents.toolsets import output_progress
 from skillyard.agents.toolsets.output_progress import told_output
+from skillyard.errors import ConflictError
 
 
 def test_nothing_is_followed_where_nobody_wants_to_know():
@@ -25,3 +30,12 @@ def test_the_last_line_is_told_and_not_every_one(monkeypatch):
         (1_019, None, "xxxxx"),
     ]
     assert len(told[1][2]) <= 200
+
+
+def test_a_run_that_nobody_waits_for_any_more_is_ended_by_its_next_output():
+    with reporting(lambda *_: None):
+        thread = copy_context()
+        tell = told_output()
+        thread.run(tell, "stdout", "")
+    with pytest.raises(ConflictError, match="cancelled"):
+        thread.run(tell, "stdout", "")
