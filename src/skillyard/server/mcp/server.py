@@ -1,5 +1,6 @@
 """The MCP server: which method is answered by what."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -9,6 +10,7 @@ from mcp.server.connection import Connection
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
@@ -33,6 +35,7 @@ from skillyard.server.mcp.threads import aside
 from skillyard.server.mcp.tools import called, listed_tools, tool_named
 from skillyard.skill.paths import printable
 
+_log: Final = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 P = TypeVar("P", bound=BaseModel)
 _LONGEST_AGENT: Final = 100
@@ -162,7 +165,10 @@ class SkillServer(Server[Any]):
             return {**greeting, "instructions": instructions(guest.toolsets)}
         if ctx.method == "notifications/initialized" and ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             guest = await self._guests.guest_of(ctx)
-            await guest.news.tell(_connection(ctx))
+            try:
+                await guest.news.tell(_connection(ctx))
+            except MCPError as error:  # nobody waits for an answer to this, and whatever is asked next says it again
+                _log.info("a client is not told of changes: %s", error)
         return await call_next(ctx)
 
 

@@ -18,7 +18,7 @@ from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import OnThisMachine
 from skillyard.agents.progress import report_progress
 from skillyard.agents.tool import tool_of
-from skillyard.errors import ConflictError, StoreUnavailableError, UnavailableError
+from skillyard.errors import ConflictError, StoreUnavailableError, UnauthenticatedError, UnavailableError
 from skillyard.library.folder import FolderLibrary
 from skillyard.server.mcp.guests import Guest, OneGuest
 from skillyard.server.mcp.server import SkillServer
@@ -343,6 +343,19 @@ async def test_who_subscribed_to_a_skill_hears_of_it_when_it_was_away_and_is_bac
         folder.add("pdf", description="Changed.")
         while await heard.get() != "notifications/resources/updated":
             pass
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+async def test_an_older_client_whose_rights_are_over_is_greeted_and_told_so_when_it_asks(guest, monkeypatch, caplog):
+    def refuse():
+        raise UnauthenticatedError("The token is not valid.")
+
+    monkeypatch.setattr(guest.source, "stamp", refuse)
+    async with connected(guest, "legacy") as client:
+        await client.list_tools()
+        with pytest.raises(MCPError, match="The token is not valid"):
+            await client.subscribe_resource("skill://pdf/SKILL.md")
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_nobody_is_promised_news_before_the_first_look_is_over(guest, monkeypatch):
