@@ -1,7 +1,6 @@
 """The `skills` toolset, which every agent gets: finding skills, loading them, and reaching their files."""
 
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Final, TypedDict
 
 from pydantic import Field
@@ -152,9 +151,14 @@ class SkillTools:
             # Many skills keep references beside SKILL.md, and their instructions name them.
             path = relative_path.replace("\\", "/").removeprefix("./")
             if any(file.path == path for file in self.source.files(found)):
-                with suppress(SkillyardError):
-                    error.hint += f" This one is at {self._place.folder(self.source, found)}/{path}"
+                error.hint += f" {self._whereabouts(found, path)}"
             raise
+
+    def _whereabouts(self, found: Found, path: str) -> str:
+        try:
+            return f"This one is at {self._place.folder(self.source, found)}/{path}"
+        except SkillyardError:
+            return "read_skill_document reads any other, where you have it."
 
     def _sandbox(self, sandbox_id: str) -> InSandbox:
         if self._yard is None:
@@ -174,8 +178,10 @@ class SkillTools:
     def _other_way(self, found: Found, path: str) -> str:
         try:
             return f"Use the file itself: {self._place.folder(self.source, found)}/{path}"
-        except CapabilityError as error:
-            return error.hint
+        except CapabilityError:
+            return (
+                "Only texts can be read here; read_skill_document gives bytes with include_base64, where you have it."
+            )
 
 
 def skills_tools(
