@@ -140,6 +140,21 @@ def test_what_changes_while_the_agent_works_is_told_until_the_turn_ends(root, so
     assert "changed" not in model.system(3)
 
 
+def test_who_loaded_an_updated_skill_again_is_not_told_so_again(root, source):
+    def change(call):
+        if call in (1, 4):
+            write_skill(root, "pdf", "Reads and fills PDF forms.", f"Use library {call}.\n")
+
+    first, again, last = (calls("load_skill", skill_name="pdf") for _ in range(3))
+    model = scripted(first, calls("search_skills", query="mail"), again, last, "Done.")
+    model.on_call = change
+    done = agent(model, SkillyardMiddleware(source)).invoke(ask("One"), CONFIG)
+    told = ["Updated: pdf." in model.system(number) for number in range(5)]
+    # Not changed yet; told; told after another tool; loaded again; told of the next change.
+    assert told == [False, True, True, False, True]
+    assert "Use library 1." in answers(done)[2]
+
+
 def test_another_process_goes_on_with_a_conversation(root, source):
     saver = InMemorySaver()
     model = scripted("Yes.", "Yes.")

@@ -1,7 +1,7 @@
 """What became of the skills of a source between two looks, and how an agent is told."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from skillyard.skill.prompt import SEPARATOR, listed_name
@@ -37,6 +37,10 @@ class SkillChanges:
             removed=tuple(sorted(({*self.removed} - back) | (went - {*self.added}))),
             updated=tuple(sorted(({*self.updated, *later.updated} - went - {*self.added}) | back)),
         )
+
+    def less_updated(self, ids: Collection[str]) -> "SkillChanges":
+        """These changes without that some skills were updated."""
+        return replace(self, updated=tuple(key for key in self.updated if key not in ids))
 
     def text(self, budget: int = BUDGET) -> str:
         """What an agent is told, one line for each kind of change, or how many there are; empty when nothing changed.

@@ -130,7 +130,7 @@ class SkillyardMiddleware(AgentMiddleware[SkillyardState, Any]):
     def _look(self, state: Mapping[str, Any], runtime: Runtime[Any]) -> dict[str, Any]:
         session = session_of(state, runtime)
         at = _turn_of(state["messages"])
-        earlier = told_changes(state) if _changed(state).get("turn") == at else None
+        earlier = self._still_to_tell(state) if _changed(state).get("turn") == at else None
         turn = self._prompt.turn(last_request(state["messages"]), known_of(state.get("skills_known")), earlier)
         self._counting.submit(self._count_shown, turn, session)
         seen = {
@@ -141,6 +141,15 @@ class SkillyardMiddleware(AgentMiddleware[SkillyardState, Any]):
         }
         # What is written is kept with every step of the conversation.
         return {key: value for key, value in seen.items() if value is not None and value != state.get(key)}
+
+    def _still_to_tell(self, state: Mapping[str, Any]) -> SkillChanges:
+        """What it was told of changes in this turn, less that it should load again what it has just loaded."""
+        told = told_changes(state)
+        try:
+            loaded = {skill.id for skill in self._loaded(_last_step(state["messages"]))} if told.updated else set[str]()
+        except SkillyardError:
+            return told
+        return told.less_updated(loaded)
 
     def _told(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with what the model is told about skills."""
@@ -156,7 +165,7 @@ class SkillyardMiddleware(AgentMiddleware[SkillyardState, Any]):
         verdict = verdict_of(self._judge(state)) if self._judge is not None else None
         if verdict is not None:
             session: str = state.get("skill_session") or ""
-            for skill in self._loaded(state["messages"]):
+            for skill in self._loaded(_since_request(state["messages"])):
                 self._report(self._loads.loaded(session, skill), verdict, session)
 
     def _count_shown(self, turn: Turn, session: str) -> None:
@@ -167,13 +176,13 @@ class SkillyardMiddleware(AgentMiddleware[SkillyardState, Any]):
             return  # to be counted is worth less than to be answered
 
     def _loaded(self, messages: Sequence[AnyMessage]) -> list[Found]:
-        """The skills that were loaded since the user said something, as they are now."""
+        """The skills that were loaded in this part of a conversation, as they are now."""
         found = (self._source.find(name) for name in self._names_loaded(messages))
         return list({skill.id: skill for skill in found if skill is not None}.values())
 
     def _names_loaded(self, messages: Sequence[AnyMessage]) -> Iterator[str]:
         done = {each.tool_call_id for each in messages if isinstance(each, ToolMessage) and each.status != "error"}
-        for message in _since_request(messages):
+        for message in messages:
             for call in message.tool_calls if isinstance(message, AIMessage) else ():
                 if call["id"] in done:
                     yield from self._name_in(call["name"], call["args"])
@@ -205,4 +214,10 @@ def _turn_of(messages: Sequence[AnyMessage]) -> str:
 
 def _since_request(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     start = max((at for at, message in enumerate(messages) if isinstance(message, HumanMessage)), default=0)
+    return messages[start:]
+
+
+def _last_step(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
+    """What the agent said last, and what its tools answered."""
+    start = max((at for at, message in enumerate(messages) if isinstance(message, AIMessage)), default=len(messages))
     return messages[start:]
