@@ -54,7 +54,8 @@ UNSEEN = {
         "sandbox/escapes/probe_world.py",
     ),
     "This speaks with the database or describes settings.": (
-        "db/counter.py db/migrations/* db/postgres_* db/session_* db/sqlite_* config/settings.py */models.py",
+        "db/counter.py db/migrations/* db/postgres_* db/session_* db/sqlite_* config/settings.py [!l]*/models.py",
+        "learning/models.py",
     ),
 }
 """Modules whose words no page shows, by the reason."""

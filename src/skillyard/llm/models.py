@@ -4,6 +4,8 @@ import asyncio
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic import ValidationError
+
 from skillyard.cancellation import to_the_end
 from skillyard.config.settings import Settings
 from skillyard.errors import NoModelError, UsageError
@@ -75,12 +77,20 @@ def _make(settings: Settings) -> "BaseChatModel":
         ) from error
     try:
         return cast("BaseChatModel", init_chat_model(settings.model, **_options(settings.model, settings)))
-    except (ImportError, ValueError) as error:
+    except Exception as error:  # providers have errors of their own, of no common kind
         raise UsageError(
-            f"The model {settings.model!r} cannot be used: {error}",
-            hint="Name it as provider:model, such as openai:gpt-5, and install what its provider needs.",
+            f"The model {settings.model!r} cannot be used: {_reason(error)}",
+            hint="Name it as provider:model, such as openai:gpt-5, with its key in SKILLYARD_MODEL_API_KEY, and "
+            "install what its provider needs.",
             details={"field": "model", "value": settings.model},
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """What a provider has against its settings, without the values: one of them is the key."""
+    if isinstance(error, ValidationError):
+        return "; ".join(each["msg"] for each in error.errors(include_input=False, include_url=False))
+    return str(error)
 
 
 def _options(name: str, settings: Settings) -> dict[str, Any]:
