@@ -44,12 +44,15 @@ def until(text: str | None, option: str) -> str | None:
 def _moment(text: str | None, option: str, *, example: str, direction: int) -> str | None:
     if text is None:
         return None
+    taken = f"{option} takes a date such as {example}, not {text!r}."
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).isoformat()
-    except ValueError:
-        pass
-    away = _amount(text, _TIMES, option, f"{option} takes a date such as {example}, not {text!r}.")
-    return (utc_now() + direction * timedelta(seconds=away)).isoformat()
+        try:
+            return datetime.fromisoformat(text).astimezone(UTC).isoformat()
+        except ValueError:
+            away = timedelta(seconds=_amount(text, _TIMES, option, taken))
+            return (utc_now() + direction * away).isoformat()
+    except OverflowError:  # no calendar goes so far
+        raise UsageError(taken, details={"field": option, "value": text}) from None
 
 
 def _amount(text: str, units: Mapping[str, int], option: str, taken: str) -> int:

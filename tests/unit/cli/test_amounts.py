@@ -31,3 +31,10 @@ def test_a_moment_to_come_is_a_date_or_a_time_from_now():
     assert timedelta(days=30) - timedelta(minutes=1) < left <= timedelta(days=30)
     with pytest.raises(UsageError, match="30d"):
         until("tomorrow", "--until")
+
+
+@pytest.mark.parametrize("text", ["999999999999999d", "9999-12-31T23:00-05:00", "0001-01-01T01:00+05:00"])
+@pytest.mark.parametrize("read", [moment, until])
+def test_a_moment_that_no_calendar_has_is_refused(read, text):
+    with pytest.raises(UsageError, match="--when takes a date"):
+        read(text, "--when")
