@@ -345,4 +345,6 @@ def test_a_refused_form_leads_back_to_its_page(yard, publish):
         assert f'href="{path}/edit"' in too_much.text
         elsewhere = {"Referer": f"https://elsewhere.example{path}"}
         assert "Back to where" not in client.post(f"{path}/visibility", headers=elsewhere).text
+        garbled = client.post(f"{path}/visibility", headers={"Referer": "http://["})
+        assert (garbled.status_code, "Back to where" in garbled.text) == (403, False)
         assert "Back to where" not in client.get("/nowhere", headers={"Referer": f"{yard.url}{path}"}).text

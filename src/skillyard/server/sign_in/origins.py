@@ -50,7 +50,10 @@ def base_url(scope: Scope) -> str:
 
 def own_referer(scope: Scope) -> str | None:
     """The page of this server that a request was sent from, as a path."""
-    referer = urlsplit((header(scope, b"referer") or b"").decode("latin-1"))
+    try:
+        referer = urlsplit((header(scope, b"referer") or b"").decode("latin-1"))
+    except ValueError:
+        return None
     if f"{referer.scheme}://{referer.netloc}".lower() != base_url(scope).lower():
         return None
     return safe_next(f"{referer.path}?{referer.query}" if referer.query else referer.path)
