@@ -35,7 +35,7 @@ MAX_SECONDS: Final = 3600
 _DESKS: Final = 256
 """Lessons whose judgements are remembered between two calls; of others they are made again."""
 _TAKEABLE: Final = (JobState.QUEUED.value, WAITING)
-_WRITING: Final = frozenset({Operation.CREATE.value, Operation.UPDATE.value})
+_WRITING: Final = (Operation.CREATE.value, Operation.UPDATE.value)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

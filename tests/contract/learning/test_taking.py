@@ -143,6 +143,7 @@ async def test_a_connected_agent_publishes_the_skill_that_it_wrote(begin: Any, w
     missing = await lesson.call("commit_to_skill", operation="CREATE")
     assert missing["status"] == "refused"
     assert "skill_artifact is missing" in missing["reason"]
+    assert (await lesson.call("commit_to_skill", operation=["CREATE"]))["status"] == "refused"
     for wrong, field in (({**ARTIFACT, "name": 5}, "name"), ({**ARTIFACT, "description": "x" * 3000}, "description")):
         refused = await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=wrong)
         assert (refused["status"], field in refused["reason"]) == ("refused", True), refused
