@@ -54,7 +54,10 @@ def open_blobs(url: str) -> Blobs:
     """
     if "://" not in url and url:
         return DiskBlobs(Path(url).expanduser())
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     if parts.scheme == "file" and parts.netloc in {"", "localhost"} and parts.path.strip("/"):
         return DiskBlobs(Path(unquote(parts.path)))
     if parts.scheme == "s3" and parts.netloc:

@@ -154,7 +154,14 @@ def _checked(toolsets: str) -> str:
 
 
 def _check_address(address: str | None) -> None:
-    parts = urlsplit(address or "")
+    try:
+        parts = urlsplit(address or "")
+    except ValueError:
+        raise UsageError(
+            "--server takes an address.",
+            hint="Write it as --server https://yard.example.org",
+            details={"field": "server"},
+        ) from None
     if parts.username is not None or parts.password is not None:
         raise UsageError(
             "The address has a user name or a password in it, which would be written into the agent's file.",

@@ -41,7 +41,9 @@ def test_a_bucket_is_named_by_an_s3_url(url, place):
     assert blobs.place == place
 
 
-@pytest.mark.parametrize("url", ["", "s3://", "s3:///prefix", "gs://bucket", "file://elsewhere/srv", "file:///"])
+@pytest.mark.parametrize(
+    "url", ["", "s3://", "s3:///prefix", "gs://bucket", "file://elsewhere/srv", "file:///", "s3://["]
+)
 def test_anything_else_is_refused_with_the_forms_that_work(url):
     with pytest.raises(UsageError, match="names no store") as caught:
         open_blobs(url)

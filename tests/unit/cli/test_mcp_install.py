@@ -79,6 +79,13 @@ def test_an_address_with_a_password_is_refused_before_it_is_written(run, project
     assert not (project / ".cursor").exists()
 
 
+def test_what_is_no_address_is_refused(run, project):
+    result = run("mcp", "install", "--agent", "cursor", "--server", "http://ann:hunter2@[", "-y")
+    assert (result.code, "--server takes an address" in result.err) == (2, True)
+    assert "hunter2" not in result.out + result.err
+    assert not (project / ".cursor").exists()
+
+
 def test_that_no_token_is_sent_is_said(run):
     words = ("--server", "https://yard.example.org", "--http", "-y")
     assert "No token is sent" in run("mcp", "install", "--agent", "cursor", *words).err

@@ -56,7 +56,7 @@ class DockerHost:
         url = url or variables.get("DOCKER_HOST") or LOCAL
         folder = variables.get("DOCKER_CERT_PATH")
         verify = bool(variables.get("DOCKER_TLS_VERIFY"))
-        scheme = urlsplit(url).scheme
+        scheme = _scheme(url)
         if scheme not in {"unix", "tcp", "http", "https", "ssh"}:
             raise UsageError(
                 f"DOCKER_HOST is '{url}', which is no address of a daemon.",
@@ -88,3 +88,13 @@ class DockerHost:
         raw: socket.socket = writer.get_extra_info("socket")
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         return reader, writer
+
+
+def _scheme(url: str) -> str:
+    """How an address is reached; empty where it is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # which may be no number
+    except ValueError:
+        return ""
+    return parts.scheme

@@ -1,4 +1,5 @@
 import asyncio
+import re
 
 import pytest
 
@@ -31,9 +32,10 @@ def test_only_a_local_daemon_sees_the_folders_of_this_machine():
     assert not DockerHost.find("ssh://far", {}).local
 
 
-def test_an_address_that_is_none_is_refused_with_what_could_be_written():
-    with pytest.raises(UsageError, match="DOCKER_HOST is 'ftp://x'") as caught:
-        DockerHost.find(None, {"DOCKER_HOST": "ftp://x"})
+@pytest.mark.parametrize("address", ["ftp://x", "tcp://[", "tcp://far:99999", "ssh://far:port"])
+def test_an_address_that_is_none_is_refused_with_what_could_be_written(address):
+    with pytest.raises(UsageError, match=re.escape(f"DOCKER_HOST is '{address}'")) as caught:
+        DockerHost.find(None, {"DOCKER_HOST": address})
     assert "ssh://user@host" in caught.value.hint
 
 
