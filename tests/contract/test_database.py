@@ -189,6 +189,12 @@ def test_a_database_of_a_newer_release_is_not_touched(database_url):
     run(scenario())
 
 
+def test_a_file_that_cannot_be_made_is_told_as_people_name_it():
+    with pytest.raises(UnavailableError, match="The database sqlite:////dev/null/yard did not answer") as refused:
+        run(Database.open("sqlite:////dev/null/yard"))
+    assert "its folder can be written" in refused.value.hint
+
+
 def test_many_processes_may_open_an_empty_database_at_once(untouched):
     async def scenario():
         opened = await asyncio.gather(*(Database.open(untouched) for _ in range(4)))

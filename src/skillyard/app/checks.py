@@ -2,10 +2,16 @@
 
 import os
 import shlex
+import shutil
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from skillyard.skill.limits import MIB
+
+LEAST_FREE: Final = 100
+"""MiB; with less, whatever is written may fail soon."""
 
 
 class Status(StrEnum):
@@ -31,10 +37,18 @@ class Check:
 
 
 def writable(name: str, folder: Path) -> Check:
-    """Whether a folder can be written, or made if it is not there."""
+    """Whether a folder can be written, or made if it is not there, and has space."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        return ok(name, str(folder))
+        free = shutil.disk_usage(existing).free // MIB
+        if free >= LEAST_FREE:
+            return ok(name, str(folder))
+        return Check(
+            name=name,
+            status=Status.WARNING,
+            message=f"{folder} is on a disk with {free:,} MiB left.",
+            fix="Make room there, or keep all elsewhere: set SKILLYARD_HOME to another folder.",
+        )
     if existing.is_dir():
         message, command = f"{folder} cannot be written.", ["chmod", "u+rwx", str(existing)]
     else:

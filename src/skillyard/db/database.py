@@ -13,7 +13,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.counter import Counter, open_counter
-from skillyard.db.engine import BUSY_SECONDS, SQLITE, database_url, make_engines, prepare_file
+from skillyard.db.engine import BUSY_SECONDS, SQLITE, database_url, make_engines, place_of, prepare_file
 from skillyard.db.migrate import is_current, migrate
 from skillyard.db.transaction import Hook, Transaction
 from skillyard.errors import BusyError, StoreUnavailableError, UnavailableError
@@ -133,11 +133,13 @@ class Database:
     def _unreachable(self, error: Exception) -> UnavailableError:
         if _is_locked(getattr(error, "orig", None)):
             return _busy("write")
-        place = self.url.render_as_string(hide_password=True)
+        place = place_of(self.url)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         return StoreUnavailableError(
             f"The database {place} did not answer: {cause}.",
-            hint="Check SKILLYARD_DATABASE_URL and that the database runs: skillyard doctor",
+            hint="Check that its folder can be written and has space: skillyard doctor"
+            if self.url.get_backend_name() == SQLITE
+            else "Check SKILLYARD_DATABASE_URL and that the database runs: skillyard doctor",
             details={"database": place},
         )
 

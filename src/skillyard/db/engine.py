@@ -39,6 +39,11 @@ def database_url(text: str) -> URL:
     return url.set(drivername=_DRIVERS[kind])
 
 
+def place_of(url: URL) -> str:
+    """A database as people name it: without the driver, which they did not choose, and without a password."""
+    return url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)
+
+
 def make_engines(url: URL, *, busy_seconds: float) -> tuple[AsyncEngine, AsyncEngine]:
     """The engine for writing and the one for reading."""
     if url.get_backend_name() == SQLITE:

@@ -7,7 +7,7 @@ from sqlalchemy import URL, Connection, create_engine, inspect, text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from skillyard.db.engine import SQLITE, database_url
+from skillyard.db.engine import SQLITE, database_url, place_of
 from skillyard.errors import UnavailableError
 
 _SECONDS: Final = 5
@@ -24,7 +24,7 @@ def present_revision(address: str) -> str | None:
         with engine.connect() as connection:
             return revision_of(connection)
     except (SQLAlchemyError, UnicodeDecodeError) as error:
-        place = url.render_as_string(hide_password=True)
+        place = place_of(url)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise UnavailableError(f"The database {place} did not answer: {cause}.", details={"database": place}) from error
 

@@ -77,6 +77,13 @@ def test_a_home_that_is_a_file_fails(run, tmp_path, monkeypatch):
     assert ("home", "ok") in checks(run("doctor", "--json"))
 
 
+def test_a_disk_that_is_nearly_full_is_a_warning(run, monkeypatch):
+    monkeypatch.setattr("skillyard.app.checks.LEAST_FREE", 1 << 50)
+    found = checks(run("doctor", "--json"))["home", "warning"]
+    assert "MiB left" in found["message"]
+    assert "SKILLYARD_HOME" in found["fix"]
+
+
 def test_a_missing_git_is_a_warning(run, monkeypatch):
     monkeypatch.setenv("PATH", "")
     assert ("git", "warning") in checks(run("doctor", "--json"))
