@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Final
 
 from skillyard.app.checks import Status
-from skillyard.app.doctor import examine
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, hanging, styled
@@ -25,6 +24,8 @@ def doctor() -> Answer:
 
     Exit code 1 when something does not work; every finding comes with its fix.
     """
+    from skillyard.app.doctor import examine  # noqa: PLC0415 -- `--help` needs no database
+
     checks = list(examine())
     healthy = all(check.status is not Status.FAILED for check in checks)
 

@@ -10,7 +10,6 @@ from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, print_rows, styled
 from skillyard.cli.yard import Name, Server, Why, yard_client
-from skillyard.identity.agent_file import read_agents_file
 from skillyard.library.regular import read_regular
 from skillyard.skill.limits import MIB
 
@@ -120,6 +119,8 @@ def apply(
 
     Agents that it does not name stay as they are.
     """
+    from skillyard.identity.agent_file import read_agents_file  # noqa: PLC0415 -- `--help` needs no database
+
     text = read_regular(str(file), MIB).decode("utf-8", "replace")
     declaration = read_agents_file(text, filename=file.name).as_dict()
     with yard_client(server, token) as client:

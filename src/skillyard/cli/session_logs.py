@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from skillyard.app.session_logs import import_sessions as import_logs
-from skillyard.app.session_logs import session_logs, skill_usage
 from skillyard.cli.amounts import moment
 from skillyard.cli.options import DryRun, Roots, Token, Yes
 from skillyard.cli.output import Answer, Sink, sink_of
@@ -47,6 +45,8 @@ def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE
 
     Read from the session logs that Claude Code and Codex keep on this machine; nothing is stored or sent.
     """
+    from skillyard.app.session_logs import session_logs, skill_usage  # noqa: PLC0415 -- `--help` needs no database
+
     start = _start(since)
     files = session_logs(agents=agent or (), since=start)
     found = skill_usage(load_settings(), files, track=_track(sink_of(context)), roots=root or (), since=start)
@@ -93,6 +93,9 @@ def import_sessions(
     The commands in the session logs of Claude Code and Codex become executions, without their secrets, and uses of
     skills that the yard has are counted. Running it again adds only what is new.
     """
+    from skillyard.app.session_logs import import_sessions as import_logs  # noqa: PLC0415 -- as above
+    from skillyard.app.session_logs import session_logs  # noqa: PLC0415 -- as above
+
     start, sink = _start(since), sink_of(context)
     files = session_logs(agents=agent or (), since=start)
     if not files:

@@ -2,6 +2,8 @@
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,19 @@ def leaves(entries, before=()):
 
 
 LEAVES = dict(leaves(COMMANDS))
+
+
+def homes(entries):
+    """The modules that commands live in."""
+    for entry in entries:
+        yield from homes(entry.target) if isinstance(entry.target, tuple) else [entry.target.partition(":")[0]]
+
+
+def test_no_command_needs_a_database_to_explain_itself():
+    modules = sorted({f"skillyard.cli.{home}" for home in homes(COMMANDS)})
+    code = f"import sys, importlib; [importlib.import_module(each) for each in {modules}]; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert not {"sqlalchemy", "fastapi"} & set(done.stdout.split())
 
 
 @pytest.mark.parametrize("words", LEAVES, ids=" ".join)
