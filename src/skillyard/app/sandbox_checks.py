@@ -43,7 +43,7 @@ async def _examine(settings: "BackendSettings") -> Sequence[Check]:
             results = await prove(chosen)
         except SkillyardError as error:
             return [Check(name=_NAME, status=Status.FAILED, message=error.message, fix=error.hint), *others]
-        return [_proven(offered[chosen.name], results), *others]
+        return [_proven(offered[chosen.name], results), *_browserless(offered[chosen.name]), *others]
     finally:
         await backends.close()
 
@@ -66,6 +66,23 @@ def _proven(offered: "Capabilities", results: "Sequence[ProbeResult]") -> Check:
     )
     told = " ".join(filter(None, (message, offered.reason)))
     return Check(name=_NAME, status=Status.OK, message=told, fix=offered.fix)
+
+
+def _browserless(offered: "Capabilities") -> Iterator[Check]:
+    """What is missing where no browser steps can be taken."""
+    from skillyard.sandbox.capabilities import Ability  # noqa: PLC0415 -- as above
+
+    if Ability.BROWSER in offered.abilities:
+        return
+    if offered.backend == "bwrap":
+        message, fix = "Browser steps cannot be taken: there is no Chromium.", "apt-get install chromium"
+    elif offered.backend == "docker":
+        message = "Browser steps cannot be taken: the image has no label skillyard.browser."
+        fix = "skillyard config set docker_image IMAGE"
+    else:
+        message = f"Browser steps cannot be taken: {offered.backend} has none, bwrap and docker have."
+        fix = "apt-get install bubblewrap chromium"
+    yield Check(name=_NAME, status=Status.NOTE, message=message, fix=fix)
 
 
 def _contains_nothing(offered: "Capabilities") -> Check:

@@ -6,7 +6,7 @@ from skillyard.app.sandbox_checks import backend_settings, examine_sandboxes
 from skillyard.config.settings import Settings
 from skillyard.errors import UnavailableError
 from skillyard.sandbox import backends
-from skillyard.sandbox.capabilities import BOUNDARY, Barrier, Capabilities
+from skillyard.sandbox.capabilities import BOUNDARY, Ability, Barrier, Capabilities
 from skillyard.sandbox.escapes import probes
 from skillyard.sandbox.escapes.probes import ProbeResult
 
@@ -21,7 +21,9 @@ def machine(monkeypatch):
     """A machine whose sandboxes and probes are what a test says."""
 
     class Machine:
-        offered = Capabilities(backend="bwrap", available=True, enforced=BOUNDARY)
+        offered = Capabilities(
+            backend="bwrap", available=True, enforced=BOUNDARY, abilities=frozenset({Ability.BROWSER})
+        )
         results = ()
         failure = None
 
@@ -30,8 +32,8 @@ def machine(monkeypatch):
             pass
 
         async def survey(self):
-            docker = Capabilities(backend="docker", available=False, reason="No daemon.", fix="start it")
-            return [Machine.offered, docker]
+            remote = Capabilities(backend="mcp", available=False, reason="No server.", fix="start it")
+            return [Machine.offered, remote]
 
         async def choose(self, requested, required=()):
             if Machine.failure:
@@ -63,7 +65,16 @@ def test_a_boundary_that_holds_is_told_with_how_much_was_tried(machine, settings
     first, other = examine_sandboxes(settings)
     assert first.status is Status.OK
     assert "2 ways out were tried and are closed; 1 of them" in first.message
-    assert (other.status, "No daemon." in other.message) == (Status.NOTE, True)
+    assert (other.status, "No server." in other.message) == (Status.NOTE, True)
+
+
+@pytest.mark.parametrize(("backend", "lacks"), [("bwrap", "chromium"), ("docker", "IMAGE"), ("landlock", "bubblewrap")])
+def test_what_browser_steps_lack_is_told(machine, settings, monkeypatch, backend, lacks):
+    monkeypatch.setattr(Fake, "name", backend)
+    machine.offered = Capabilities(backend=backend, available=True, enforced=BOUNDARY)
+    check = list(examine_sandboxes(settings))[1]
+    assert (check.status, lacks in check.fix) == (Status.NOTE, True)
+    assert "Browser steps cannot be taken" in check.message
 
 
 def test_an_open_way_out_fails_and_is_named(machine, settings):
