@@ -7,6 +7,8 @@ import pytest
 from tests.private_yard import NAME, SECRET, private_yard
 
 from skillyard.config.settings import Settings
+from skillyard.library.builtin import builtin_root
+from skillyard.library.disk import read_folder
 
 pytestmark = pytest.mark.anyio
 HELLO = "#!/bin/sh\necho hello from {}\n"
@@ -75,6 +77,17 @@ async def test_a_script_of_a_skill_is_put_into_a_sandbox_and_runs_there(bob):
     no_script = {"skill_name": "hello", "script_name": "goodbye.sh"}
     assert "hello.sh" in await bob.refused("get_skill_script_path", **no_script, sandbox_id=sandbox)
     assert "list_sandboxes" in await bob.refused("get_skill_script_path", **script, sandbox_id="sandbox-0")
+
+
+async def test_a_script_of_a_skill_that_every_sandbox_has_is_where_that_is(yard, bob):
+    bundle = read_folder(builtin_root() / "skill-creator").require()
+    await asyncio.to_thread(yard.clients["bob"].send, bundle, "skill-creator")
+    sandbox = (await bob("create_sandbox"))["id"]
+    script = {"skill_name": "skill-creator", "script_name": "init_skill.py"}
+    path = await bob("get_skill_script_path", **script, sandbox_id=sandbox)
+    assert path == "/workspace/skills/skill-creator/scripts/init_skill.py"
+    await bob("execute_shell", sandbox_id=sandbox, command=f"echo >> {path}")
+    assert await bob("get_skill_script_path", **script, sandbox_id=sandbox) == path
 
 
 async def test_what_ran_after_it_was_put_there_has_the_skill_in_its_record(yard, bob):

@@ -42,7 +42,7 @@ class ShipItem:
     is_there: bool = False
     """Whether something has the name now that must give way."""
     is_ours: bool = True
-    """False where a foreign folder happens to hold the very same: it counts, but we do not take it over."""
+    """False where a folder of somebody else holds the very same: it counts, but we do not take it over."""
     wanted: DesiredBundle | None = None
 
     def as_dict(self) -> dict[str, str]:
@@ -149,6 +149,9 @@ class _Planning:
     def _item(self, each: DesiredBundle, others: Mapping[str, str]) -> ShipItem:
         there, entry = self._seen.digests.get(each.folder), self._entries.get(each.folder)
         if entry is not None and there is not None and self._belongs_to_others(entry, each):
+            if there == each.digest:
+                reason = f"The very same is there already: {entry.origin}."
+                return _item(each, Step.UNCHANGED, is_there=True, is_ours=False, reason=reason)
             return _skipped(each, f"The folder is delivered as another skill: {entry.origin}.")
         if there == each.digest:
             is_ours = entry is not None or not self._seen.manifest.is_sound

@@ -39,6 +39,14 @@ def steps(found: ShipPlan) -> list[tuple[str, Step]]:
     return [(item.folder, item.step) for item in found.items]
 
 
+@pytest.mark.parametrize(("there", "step"), [(NEW, Step.UNCHANGED), (EDITED, Step.SKIPPED)])
+def test_what_was_delivered_as_another_skill_counts_if_it_is_the_very_same(there: str, step: Step):
+    ours = {"pdf": entry(NEW, kind="builtin", skill="pdf")}
+    (item,) = plan(want(kind="loaded"), ours=ours, there={"pdf": there}, speaks_for=()).items
+    assert (item.step, item.is_ours) == (step, step is Step.SKIPPED)
+    assert "builtin pdf" in item.reason
+
+
 @pytest.mark.parametrize(
     ("ours", "there", "step"),
     [
