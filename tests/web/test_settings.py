@@ -34,7 +34,8 @@ def test_the_page_of_the_doctor_comes_before_what_it_finds(yard, visit):
 
 
 def test_a_token_is_shown_once_works_and_is_revoked(yard, visit):
-    page = visit(yard.url).go("/settings")
+    visitor = visit(yard.url)
+    page = visitor.go("/settings")
     page.get_by_label("What it is for").fill("a program")
     page.get_by_role("button", name="Make the token").click()
     secret = page.get_by_role("status").locator("code").inner_text()
@@ -45,6 +46,7 @@ def test_a_token_is_shown_once_works_and_is_revoked(yard, visit):
         assert client.get("/api/v1/me").json()["data"]["scope"] == "read"
         page.goto(f"{yard.url}/settings")
         assert secret not in page.content()
+        visitor.is_content()
         page.on("dialog", lambda dialog: dialog.accept())
         page.locator("tr", has_text="a program").get_by_role("button", name="Revoke").click()
         expect(page.locator("tr", has_text="a program")).to_contain_text("revoked")

@@ -334,6 +334,16 @@ def test_a_version_that_is_refused_keeps_its_notes_on_the_page(yard, visit, publ
     visitor.is_content()
 
 
+def test_how_often_a_skill_was_used_can_be_read_as_a_table(yard, visit, publish):
+    path = publish("in-use")
+    yard.client.report_usage([{"skill": path.removeprefix("/skills/"), "event": "loaded"}])
+    visitor = visit(yard.url)
+    page = visitor.go(path)
+    page.locator("summary", has_text="The same as a table").click()
+    expect(page.get_by_role("region", name="The same as a table")).to_contain_text("loaded")
+    visitor.is_content()
+
+
 def test_a_refused_form_leads_back_to_its_page(yard, publish):
     path = publish("way-back")
     with PageClient(yard.url) as client:
