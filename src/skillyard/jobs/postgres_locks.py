@@ -15,6 +15,7 @@ from skillyard.jobs.locks import Lost, taken_whole
 
 _TAKE: Final = SQL("SELECT pg_try_advisory_lock(%s)")
 _GIVE_BACK: Final = SQL("SELECT pg_advisory_unlock(%s)")
+_GIVE_ALL_BACK: Final = SQL("SELECT pg_advisory_unlock_all()")
 _LOOK_SECONDS: Final = 2.0
 _PATIENCE: Final = 10.0
 _KEEP_ALIVE: Final = SQL("SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3")
@@ -46,6 +47,10 @@ class PostgresLocks:
         async with self._turn:
             self._held.clear()
             if self._connection is not None:
+                # A busy server notices a while later that a connection was closed.
+                with contextlib.suppress(psycopg.Error, TimeoutError, OSError):
+                    async with asyncio.timeout(_LOOK_SECONDS):
+                        await self._connection.execute(_GIVE_ALL_BACK)
                 await self._connection.close()
                 self._connection = None
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -27,9 +29,18 @@ def test_every_probe_has_its_attempt_and_a_name_of_its_own():
     assert all(callable(_attempt(probe.name)) for probe in PROBES)
 
 
-async def test_where_nothing_is_contained_every_attempt_of_everyone_succeeds_inside_and_outside(tmp_path):
+@pytest.fixture
+async def beside_what_is_planted():
+    """A folder on the same file system: from elsewhere, files could be neither linked nor moved."""
+    async with planted() as world:
+        place = world.folder.parent
+    with tempfile.TemporaryDirectory(prefix="skillyard-test-", dir=place) as folder:
+        yield Path(folder)
+
+
+async def test_where_nothing_is_contained_every_attempt_of_everyone_succeeds_inside_and_outside(beside_what_is_planted):
     tried = [probe for probe in QUICK if probe.reach is Reach.ANYONE and probe.barrier in BOUNDARY]
-    backend = UnsafeBackend(tmp_path, enabled=True)
+    backend = UnsafeBackend(beside_what_is_planted, enabled=True)
     results = await prove(backend, tried)
     await backend.close()
     # These are for what a machine has only once: outside of a sandbox, something planted stands for it.
