@@ -22,7 +22,7 @@ from skillyard.library.entry_search import EntrySearch
 from skillyard.search.catalog import BUDGET, MIN_BUDGET
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.library import SkillEntry
-from skillyard.skill.prompt import shortened, without_tags
+from skillyard.skill.prompt import shortened, with_tags, without_tags
 
 SOURCE: Final = f"{BASE}/"
 """Where skills are preloaded to."""
@@ -106,7 +106,10 @@ class FreshSkillsMiddleware(SkillsMiddleware):
         parts: list[str] = []
         if skills:
             room = self._budget - len(_HOW) - _BREAKS - sum(map(len, others))
-            entries = [SkillEntry(each["name"], each["name"], each["description"], each["path"], "") for each in skills]
+            entries = [
+                SkillEntry(each["name"], each["name"], with_tags(each["description"]), each["path"], "")
+                for each in skills
+            ]
             parts = [_HOW, self._search.catalog(entries, query, budget=room, others=self._others).text]
         return "\n\n".join([*parts, *others])
 

@@ -19,6 +19,7 @@ _WORDS_KEPT: Final = 0.7
 _AMBIGUOUS: Final = frozenset('",:')
 """What ends a name in a list."""
 _TAG: Final = re.compile(r"<(?=[/!?A-Za-z])")
+_HIDDEN_TAG: Final = re.compile(r"&lt;(?=[/!?A-Za-z])")
 
 
 class Described(Protocol):
@@ -65,6 +66,11 @@ def listed_name(name: str) -> str:
 def without_tags(text: str) -> str:
     """The text with nothing in it that reads as a tag: a list may stand between tags."""
     return _TAG.sub("&lt;", text)
+
+
+def with_tags(text: str) -> str:
+    """The text as it was before that, for what escapes all of it."""
+    return _HIDDEN_TAG.sub("<", text)
 
 
 def one_line(text: str) -> str:
