@@ -201,8 +201,8 @@ async def test_nodes_share_one_sandbox_and_each_is_shown_its_own_skills(yard, ca
 
 async def test_a_skill_whose_folder_another_one_has_is_told_of_with_the_reason(yard, tmp_path):
     yard.people.create_namespace("team")
-    folder = write_skill(tmp_path, "twin", "Is there twice.")
-    own, _ = (yard.publish(folder, version="1.0.0", **where)["full_name"] for where in ({}, {"namespace": "team"}))
+    own = yard.publish(write_skill(tmp_path / "own", "twin", "Is there."), version="1.0.0")["full_name"]
+    yard.publish(write_skill(tmp_path / "team", "twin", "Is there, too."), version="1.0.0", namespace="team")
     node = AgentNode(name="lead", skills=(own, "team/twin"))
     builder = DeepAgentsGraphBuilder([node], model=scripted("Done."), workshop=YardWorkshop(yard))
     async with builder:
