@@ -132,6 +132,16 @@ def test_a_candidate_becomes_canary_and_stable_and_is_rolled_back(yard, visit, l
     expect(page.locator("#standing")).to_contain_text("It was taken back")
 
 
+def test_whoever_deletes_a_skill_is_told_what_of_it_stays_released(yard, visit, seen):
+    visitor = visit(yard.url)
+    page = visitor.go(f"/skills/{yard.client.skill('looked-at')['full_name']}/delete")
+    kept = page.locator(".notice", has_text="Sandboxes still get")
+    expect(kept.get_by_role("listitem")).to_contain_text(["canary", "stable"])
+    visitor.is_content()
+    kept.get_by_role("link", name="looked-at").last.click()
+    expect(page).to_have_url(f"{yard.url}/releases/{seen.stable}")
+
+
 def test_health_is_drawn_with_the_bounds_of_the_test_and_told_as_a_table(yard, visit, seen):
     page = visit(yard.url).go(f"/releases/{seen.stable}")
     expect(page.locator(".chart canvas")).to_have_count(2)

@@ -1,6 +1,6 @@
 """Releases: candidates are put to use by some or by all, and taken back."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from skillyard.db.database import Database
 from skillyard.db.paging import total_of
@@ -72,6 +72,13 @@ class Releases:
             items = [value_of(Release, row) for row in rows]
             total = await total_of(session, query, shown=len(items), limit=limit, offset=offset)
         return Page(items=items, total=total)
+
+    async def holding(self, caller: Principal, digests: Collection[str]) -> list[Release]:
+        """The caller's releases in use that are one of these bundles, the newest first."""
+        query = releases_of(caller, active_only=True).where(ReleaseRow.digest.in_(digests))
+        async with self._database.read() as session:
+            rows = await session.scalars(query.order_by(ReleaseRow.promoted_at.desc(), ReleaseRow.id))
+            return [value_of(Release, row) for row in rows]
 
     async def before(self, caller: Principal, release_id: str) -> Release | None:
         """What a rollback of a release would go to; None where nothing was good before it."""

@@ -80,11 +80,17 @@ async def ask(skill: Annotated[Skill, Depends(skill_to("manage"))], yard: TheYar
     """What deleting it would break, before it is done."""
     around = await yard.registry.references.around(caller, skill.id)
     holders = await yard.registry.attachments.holders(caller, skill.id)
+    digests = {version.digest for version in await yard.registry.versions.all(caller, skill.id)}
+    releases = await yard.releases.releases.holding(caller, digests)
     shown = {
         "skill": SkillSchema.of(skill),
         "references": ReferencesSchema.of(around),
         "is_for_every_agent": None in holders,
         "agents": [{"id": agent.id, "name": agent.name} for agent in holders if agent],
+        "releases": [
+            {"id": each.id, "skill_key": each.skill_key, "version": each.version, "stage": each.stage}
+            for each in releases
+        ],
     }
     return Page("skill/delete.html", shown)
 
