@@ -14,6 +14,7 @@ _Asked: TypeAlias = asyncio.Future[int]
 
 _QUERY: Final = QUERY.encode()
 _STATEMENT: Final = b"number"
+_CLOSED: Final = "it was closed"
 _PATIENCE: Final = 5.0
 """Seconds between looks at whether a question is still the same: a server that says nothing is taken for gone."""
 
@@ -33,6 +34,8 @@ class PostgresCounter:
         asked: _Asked = asyncio.get_running_loop().create_future()
         if self._line is not None:
             self._line.ask(asked)
+        elif self._is_closed:
+            _refuse([asked], _CLOSED)
         else:
             self._ask_later([asked])
         return await asked
@@ -42,7 +45,7 @@ class PostgresCounter:
         if self._opening is not None:
             await asyncio.wait([self._opening])
         if self._line is not None:
-            self._line.lose("it was closed")
+            self._line.lose(_CLOSED)
 
     def _ask_later(self, waiting: Sequence[_Asked]) -> None:
         self._waiting += waiting
