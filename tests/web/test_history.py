@@ -98,6 +98,14 @@ def test_the_graph_says_the_same_in_a_picture_a_table_and_its_twin(yard, visit, 
     expect(page.get_by_role("main")).to_contain_text("No reference fits.")
 
 
+def test_the_graph_stays_in_a_window_that_becomes_narrow(yard, visit, publish):
+    publish("narrowed", "See [[narrowed-too]].\n")
+    page = visit(yard.url).go("/graph?q=narrowed")
+    page.wait_for_selector("#graph[data-drawn]")
+    page.set_viewport_size({"width": 390, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0  # before it is drawn anew, too
+
+
 def test_an_address_that_is_wrong_is_told_to_people_in_their_words(yard):
     asked = {"Accept": "text/html", "Accept-Language": "ko"}
     told = httpx.get(f"{yard.url}/history?before=abc", headers=asked)
