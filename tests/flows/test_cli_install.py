@@ -30,7 +30,7 @@ def machine(tmp_path, monkeypatch):
 @pytest.fixture
 def run(capsys):
     def _run(*words, code=0):
-        got = main([*map(str, words), "--json"])
+        got = main(["--json", *map(str, words)])
         document = json.loads(capsys.readouterr().out)
         assert got == code, document
         return document
@@ -248,12 +248,13 @@ def the_fix(run, status):
     return next(item["fix"] for item in run("skill", "check", code=1)["skills"] if item["status"] == status)
 
 
-def test_commands_for_a_folder_with_an_odd_name_work_as_they_are(run, say, tmp_path):
-    write(tmp_path / "project/.agents/skills/my skill's dir", "x", name="x")
+@pytest.mark.parametrize("name", ["my skill's dir", "-rf", "--help"])
+def test_commands_for_a_folder_with_an_odd_name_work_as_they_are(run, say, tmp_path, name):
+    write(tmp_path / "project/.agents/skills" / name, "x", name="x")
     (item,) = run("skill", "check")["skills"]
     paste(run, item["fix"])
     assert [item["status"] for item in run("skill", "check")["skills"]] == ["ok"]
-    paste(run, say("remove", "my skill's dir", "-y").out.partition("undo: ")[2])
+    paste(run, say("remove", "-y", "--", name).out.partition("undo: ")[2])
     assert [item["status"] for item in run("skill", "check")["skills"]] == ["ok"]
 
 

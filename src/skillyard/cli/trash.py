@@ -1,6 +1,5 @@
 """`skillyard skill restore`."""
 
-import shlex
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from rich.text import Text
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import FAINT, print_rows
+from skillyard.command_text import command_text
 from skillyard.config.load import load_settings
 from skillyard.delivery import restore_item
 from skillyard.delivery.trash import BrokenItem, Trash, TrashItem
@@ -44,8 +44,7 @@ def restore(
 
 def print_undo(console: Console, item: TrashItem) -> None:
     """The command that brings this back."""
-    command = shlex.join(["skillyard", "skill", "restore", item.name])
-    console.print(Text(f"undo: {command}", FAINT), soft_wrap=True)
+    console.print(Text(f"undo: {command_text('skill restore', item.name)}", FAINT), soft_wrap=True)
 
 
 def _listing(items: Sequence[TrashItem | BrokenItem]) -> Answer:

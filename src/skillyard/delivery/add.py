@@ -1,11 +1,11 @@
 """Planning what `skillyard add` does with the skills of a source."""
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skillyard.command_text import command_text
 from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill
 from skillyard.delivery.links import leads_to, same_folder
 from skillyard.delivery.lock import Lock, LockEntry, read_lock
@@ -139,14 +139,15 @@ class _Adding:
             return _conflict(plain, f"{plain.path} is a link to {seen.leads_to}.", "Use --force to replace the link.")
         if plain.before is None:
             reason = f"{plain.path} is there already and was not installed by Skillyard."
-            fix = f"Replace it with --force, or track it: skillyard skill adopt {self._id}"
+            fix = f"Replace it with --force, or track it: {command_text('skill adopt', self.skill.id)}"
             return _conflict(plain, reason, fix)
         if not _same_source(plain.before, self.skill):
             reason = f"{self.skill.id} is installed from another source: {plain.before.source.recordable}."
             return _conflict(plain, reason, "Use --force to take it from here instead.")
         if seen.digest != plain.before.digest or not plain.before.verified:
             reason = f"{plain.path} was edited since it was installed, or may have been."
-            fix = f"Drop the edits into the trash with --force, or keep them: skillyard update {self._id}"
+            keep = command_text("update", self.skill.id)
+            fix = f"Drop the edits into the trash with --force, or keep them: {keep}"
             return _conflict(plain, reason, fix)
         return replacing
 
@@ -160,11 +161,6 @@ class _Adding:
         if after == plain.before and not plain.links and not plain.unlinks:
             return replace(kept, act=Act.UNCHANGED, after=after, pristine=None)
         return replace(kept, act=Act.RECORD, after=after, reason="The same content is there already.")
-
-    @property
-    def _id(self) -> str:
-        """The id as a shell takes it."""
-        return shlex.quote(self.skill.id)
 
     def _links(self, path: Path) -> tuple[list[Path], tuple[Path, ...]]:
         """The links that the skill should have, and those whose places are taken by something else."""

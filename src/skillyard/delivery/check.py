@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from skillyard.command_text import command_text
 from skillyard.delivery.depot import Depot
 from skillyard.delivery.discover import skill_folders_on_disk
 from skillyard.delivery.links import leads_to
@@ -78,7 +79,7 @@ def untracked(targets: Sequence[Target], *, named: bool = False) -> Iterator[Che
         for folder in filter(None, skill_folders_on_disk(target.root, hidden=False)):
             path = target.root / folder
             reason = "No lock names it."
-            fix = _command("skill", "adopt", path.name, *_root_option(target.root, named=named))
+            fix = command_text("skill adopt", path.name, options=_root_option(target.root, named=named))
             try:
                 if target.place.relative(path) in tracked:
                     continue
@@ -133,7 +134,7 @@ class _Comparing:
     def _edited(self, diff: BundleDiff | None) -> Checked:
         if self._is_local:
             reason = "It was edited since it was adopted. The fix takes it as it is now."
-            fix = _command("skill", "adopt", self.entry.id, *self._root)
+            fix = command_text("skill adopt", self.entry.id, options=self._root)
             return replace(self._checked(Status.EDITED, reason, fix), diff=diff)
         reason = "It was edited since it was installed. The fix keeps the edits, the other command drops them."
         edited = self._checked(Status.EDITED, reason, self._update)
@@ -163,19 +164,16 @@ class _Comparing:
 
     @property
     def _update(self) -> str:
-        return _command("update", self.entry.id, *self._root)
+        return command_text("update", self.entry.id, options=self._root)
 
     @property
     def _install_again(self) -> str:
         """Into the very folder it is in: by default a second copy would be made in another one."""
-        return _command("add", *self.entry.source.words, "--root", str(self.path.parent), "--force")
+        source, *skill = self.entry.source.words
+        return command_text("add", source, options=[*skill, "--root", str(self.path.parent), "--force"])
 
     def _remove(self, *options: str) -> str:
-        return _command("remove", self.entry.id, *self._root, *options, "-y")
-
-
-def _command(*words: str) -> str:
-    return shlex.join(["skillyard", *words])
+        return command_text("remove", self.entry.id, options=[*self._root, *options, "-y"])
 
 
 def _root_option(root: Path, *, named: bool) -> tuple[str, ...]:

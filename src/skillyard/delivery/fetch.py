@@ -1,10 +1,10 @@
 """Fetching: from a source to the skills it holds, in memory, checked and ready to install."""
 
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skillyard.command_text import command_text
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
 from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
@@ -82,7 +82,7 @@ def _moved(source: Source, skill_id: str, limits: DownloadLimits) -> FetchedSkil
         return skills[0]
     return NotFoundError(
         f"{source.tree} has no skill {skill_id} any more.",
-        hint=f"Keep it as it is, or remove it: skillyard remove {shlex.quote(skill_id)}",
+        hint=f"Keep it as it is, or remove it: {command_text('remove', skill_id)}",
     )
 
 

@@ -1,11 +1,11 @@
 """Planning what `skillyard remove` takes away."""
 
 import os
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skillyard.command_text import command_text
 from skillyard.delivery.links import leads_to
 from skillyard.delivery.lock import LockEntry, read_lock
 from skillyard.delivery.look import Kind, look_at
@@ -41,7 +41,7 @@ def _not_installed(skill_id: str) -> NotFoundError:
     if is_safe_segment(skill_id) and (builtin_root() / skill_id / SKILL_FILE).is_file():
         return NotFoundError(
             f"The skill {skill_id!r} is built into Skillyard and cannot be removed.",
-            hint=f"Switch it off: skillyard skill disable {skill_id}",
+            hint=f"Switch it off: {command_text('skill disable', skill_id)}",
             details=details,
         )
     return NotFoundError(
@@ -121,5 +121,5 @@ def _untracked(skill_id: str, place: LockPlace, path: Path, *, force: bool) -> A
     if force:
         return action
     reason = f"{path} was not installed by Skillyard."
-    command = shlex.join(["skillyard", "skill", "adopt", skill_id])
-    return blocked(action, Act.CONFLICT, reason, f"Use --force to remove it, or track it: {command}")
+    adopt = command_text("skill adopt", skill_id)
+    return blocked(action, Act.CONFLICT, reason, f"Use --force to remove it, or track it: {adopt}")

@@ -1,11 +1,11 @@
 """Planning what `skillyard update` does: upstream's news in, a person's own edits kept."""
 
 import os
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from skillyard.command_text import command_text
 from skillyard.delivery.add import risk_refusal
 from skillyard.delivery.depot import Depot
 from skillyard.delivery.download import DownloadLimits
@@ -160,7 +160,7 @@ class _Updating:
                 writing,
                 Act.CONFLICT,
                 f"{self.plain.path} is not a folder that can be read as a skill.",
-                f"Move it away, then run: skillyard update {shlex.quote(self.entry.id)}",
+                f"Move it away, then run: {command_text('update', self.entry.id)}",
             )
         if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
             return self._nothing_new(writing)
