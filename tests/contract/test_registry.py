@@ -128,6 +128,22 @@ async def test_an_edit_that_changes_nothing_leaves_no_trace(world):
     assert await world.yard.database.number() == number
 
 
+async def test_edits_that_name_no_state_are_all_kept_however_many_arrive_at_once(world):
+    workbench = world.yard.registry.workbench
+    skill = await world.create(world.editor, "busy", BundleFile("old.txt", b"old"))
+    files = [BundleFile(f"notes/{number}.txt", b"note") for number in range(12)]
+    await asyncio.gather(
+        *(workbench.put_file(world.editor, skill.id, file, why=WHY) for file in files),
+        workbench.delete_file(world.editor, skill.id, "old.txt", why=WHY),
+        workbench.edit(world.publisher, skill.id, fields={"tags": ["shared"]}, why=WHY),
+        world.edit(world.editor, skill, "Together.\n"),
+    )
+    after = await world.get(skill)
+    assert {file.path for file in after.files} == {"SKILL.md", *(file.path for file in files)}
+    assert (after.tags, after.content) == (("shared",), "Together.\n")
+    assert all(entry.outcome is Outcome.DONE for entry in await world.entries(skill))
+
+
 async def test_a_stale_edit_is_a_conflict_and_what_it_held_is_kept(world):
     skill = await world.create(world.editor, "contested")
     won = await world.edit(world.publisher, skill, "First.\n", base=skill.digest)

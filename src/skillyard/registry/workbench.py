@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
+from skillyard.errors import BusyError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.attempts import Attempts
@@ -27,9 +29,12 @@ from skillyard.registry.working_copies import WorkingCopies, name_taken, require
 from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.models import SkillDocument
 
+_MOST_TRIES: Final = 50
+"""How often a change is made again because others were quicker. Each time one of them was, so few ever need many."""
+
 
 class Workbench:
-    """The working copies of skills. Every edit names the state it was made from, or replaces nothing unseen."""
+    """The working copies of skills. An edit that names the state it was made from replaces nothing unseen."""
 
     def __init__(self, database: Database, bundles: Bundles, copies: WorkingCopies, attempts: Attempts) -> None:
         self._database = database
@@ -146,30 +151,56 @@ class Workbench:
         base: str | None,
         why: Why,
     ) -> Skill:
-        """Make another bundle of a working copy and write it, unless someone else was quicker."""
-        async with self._database.read() as session:
-            skill = await visible_skill(session, principal, skill_id)
-            await require_skill_role(session, principal, skill, role_to_change(skill, visibility), Scope.WRITE)
+        """Write what `change` makes of a working copy; without a base, again of what others wrote meanwhile."""
+        for _ in range(_MOST_TRIES):
+            async with self._database.read() as session:
+                skill = await visible_skill(session, principal, skill_id)
+                await require_skill_role(session, principal, skill, role_to_change(skill, visibility), Scope.WRITE)
+            with suppress(_MovedOnError):
+                return await self._change(principal, skill, change, visibility=visibility, base=base, why=why)
+        raise BusyError(
+            f"{skill_id!r} was changed by others {_MOST_TRIES} times while this change was written.",
+            hint="Send it again in a moment.",
+            details={"limit": _MOST_TRIES, "retry_after": 1},
+        )
+
+    async def _change(
+        self,
+        principal: Principal,
+        skill: Skill,
+        change: Callable[[Bundle, SkillDocument], Bundle],
+        *,
+        visibility: Visibility | None,
+        base: str | None,
+        why: Why,
+    ) -> Skill:
+        """Make another bundle of this state of a working copy and write it, unless someone else was quicker."""
         present = await self._bundles.load(skill.digest)
         bundle = await asyncio.to_thread(lambda: change(present, document_of(present, folder=skill.name)))
         if bundle.digest == skill.digest:
             require_base(skill, base)
             if visibility is None or visibility is skill.visibility:
                 return skill
-            return await self.show(principal, skill_id, visibility, base=base, why=why)
+            return await self.show(principal, skill.id, visibility, base=base, why=why)
         draft = await asyncio.to_thread(draft_of, bundle, folder=_folder_of(bundle, skill))
 
         async def work(transaction: Transaction) -> Skill:
-            now = await visible_skill(transaction.session, principal, skill_id)
+            now = await visible_skill(transaction.session, principal, skill.id)
             role = role_to_change(now, visibility)
             await require_skill_role(transaction.session, principal, now, role, Scope.WRITE)
-            require_base(now, base or skill.digest)
+            require_base(now, base)
+            if now.digest != skill.digest:
+                raise _MovedOnError
             made = await self._copies.update(transaction, now, draft)
             await self._copies.note(transaction, principal, now.id, made, why)
             written = await self._copies.now(transaction, now.id)
             return await self._copies.show(transaction, principal, written, visibility, why)
 
         return await self._attempts.edit(principal, skill, bundle, UPDATED, why, work)
+
+
+class _MovedOnError(Exception):
+    """The working copy is no longer the one that a change was made of."""
 
 
 def _folder_of(bundle: Bundle, skill: Skill) -> str:
