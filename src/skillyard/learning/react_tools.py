@@ -133,7 +133,7 @@ class Desk:
             merge_mode=MergeMode(merge_mode),
             relations=self.judgements.of(Target.DMN_RULE),
         )
-        return await self._commit(lambda: self.rules.draft(self.pupil.principal, wish))
+        return await self._commit(lambda: self.rules.lesson_draft(self.pupil.principal, wish))
 
     async def commit_to_skill(
         self,

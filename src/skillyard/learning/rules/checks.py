@@ -189,17 +189,41 @@ def _overlap(table: DecisionTable, first: Rule, second: Rule, common: _Box) -> R
     )
 
 
+def unreachable_rules(table: DecisionTable) -> set[str]:
+    """The ids of rules that never count; none, where there is too much to look through."""
+    try:
+        return {rule.id for rule in _never_counting(table, [_box(table, rule) for rule in table.rules], _Cuts())}
+    except _TooMuchError:
+        return set()
+
+
 def _unreachable(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Remark]:
-    """Rules that never count, because earlier ones cover all that they are for."""
-    if table.hit_policy is not HitPolicy.FIRST:
+    why = "the rules before it hold" if table.hit_policy is HitPolicy.FIRST else "more important rules hold"
+    return [
+        Remark(
+            kind="unreachable",
+            seriousness=Seriousness.WARNING,
+            message=f"Rule {rule.id} never counts: {why} for all that it is for.",
+            rules=(rule.id,),
+        )
+        for rule in _never_counting(table, boxes, cuts)
+    ]
+
+
+def _never_counting(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Rule]:
+    """Rules that others, which come first or are more important, cover together."""
+    if table.hit_policy is HitPolicy.FIRST:
+        order = list(range(len(table.rules)))
+    elif table.hit_policy is HitPolicy.PRIORITY:
+        order = sorted(range(len(table.rules)), key=lambda at: priority(table, table.rules[at]))
+    else:
         return []
-    found: list[Remark] = []
-    for at, rule in enumerate(table.rules):
+    found: list[Rule] = []
+    for place, at in enumerate(order):
         if any(region.empty for region in boxes[at]):
             continue
-        if not cuts.left([boxes[at]], boxes[:at]):
-            message = f"Rule {rule.id} never counts: the rules before it hold for all that it is for."
-            found.append(Remark(kind="unreachable", seriousness=Seriousness.WARNING, message=message, rules=(rule.id,)))
+        if not cuts.left([boxes[at]], [boxes[ahead] for ahead in order[:place]]):
+            found.append(table.rules[at])
     return found
 
 

@@ -12,6 +12,7 @@ from skillyard.learning.drafts import Draft, Related
 from skillyard.learning.models import RuleCaseRow
 from skillyard.learning.rules.checks import Report, Seriousness, report
 from skillyard.learning.rules.evaluation import Decided, decide_many
+from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.merge import Merged, merge
 from skillyard.learning.rules.rule import FIRST, DecisionRule, require_words, rule_of
 from skillyard.learning.rules.store import cases_of, rule_row
@@ -55,6 +56,12 @@ class RuleDrafting:
         if wish.operation is Operation.DELETE:
             return _draft(wish, rule, None, f"Delete the rule {rule.name!r}.", [])
         return await self._updated(wish, rule, cases)
+
+    async def lesson_draft(self, principal: Principal, wish: RuleWish) -> Draft:
+        """The same for a lesson. A row of its own that would change no answer is refused, too."""
+        draft = await self.draft(principal, wish)
+        await require_rows_that_count(self._database, draft)
+        return draft
 
     async def _created(self, wish: RuleWish) -> Draft:
         table = _table(wish)

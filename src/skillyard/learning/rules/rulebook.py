@@ -16,6 +16,7 @@ from skillyard.learning.drafts import Author, Draft, Effect
 from skillyard.learning.kept_knowledge import KeptKnowledge
 from skillyard.learning.models import RuleCaseRow, RuleRow, RuleVersionRow
 from skillyard.learning.rules.evaluation import Decided, decide_many
+from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.rule import DecisionRule, rule_of
 from skillyard.learning.rules.store import (
     cases_of,
@@ -59,6 +60,14 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
         async with self._database.read() as session:
             await rule_row(session, principal.tenant_id, rule_id)
             return await cases_of(session, rule_id)
+
+    async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
+        """Make a change that was worked out. A row of a lesson that would change no answer is refused here, too: what
+        waited for approval may be older than that check.
+        """
+        if author.lesson_id is not None:
+            await require_rows_that_count(self._database, draft)
+        return await super().apply(draft, author)
 
     async def evaluate(
         self, principal: Principal, rule_id: str, inputs: Mapping[str, Any], *, keep: bool = True

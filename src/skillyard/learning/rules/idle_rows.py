@@ -1,0 +1,88 @@
+"""Rows of a lesson that would change no answer: refused, with what would."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+from skillyard.db.database import Database
+from skillyard.errors import InputError
+from skillyard.learning.drafts import Draft
+from skillyard.learning.models import RuleVersionRow
+from skillyard.learning.rules.cells import Cell, Equal, Test
+from skillyard.learning.rules.checks import unreachable_rules
+from skillyard.learning.rules.regions import covered
+from skillyard.learning.rules.table import DecisionTable, HitPolicy, Input, Rule, parse_table
+from skillyard.learning.rules.values import written
+from skillyard.learning.states import Operation
+
+_WRITING: Final = (Operation.CREATE, Operation.UPDATE)
+
+
+async def require_rows_that_count(database: Database, draft: Draft) -> None:
+    """Refuse a change to a rule that adds a row which can never hold, or never counts."""
+    if draft.operation not in _WRITING:
+        return
+    async with database.read() as session:
+        base = await session.get(RuleVersionRow, (draft.target_id or "", draft.base or ""))
+    before = None if base is None else parse_table(base.table)
+    await asyncio.to_thread(_require, before, parse_table(draft.content["table"]))
+
+
+def _require(before: DecisionTable | None, after: DecisionTable) -> None:
+    present = () if before is None or before.inputs != after.inputs[: len(before.inputs)] else before.rules
+    width = len(before.inputs) if before else 0
+    known = {(rule.id, rule.when, rule.then) for rule in present}
+    own = [rule for rule in after.rules if (rule.id, rule.when[:width], rule.then) not in known]
+    for rule in own:
+        for cell, column in zip(rule.when, after.inputs, strict=True):
+            for impossible in _impossible(cell, column):
+                raise _refusal(
+                    f"The row {_shown(rule)} asks {column.id} for {impossible}, which it can never be.",
+                    _possible(column, impossible),
+                )
+    idle = unreachable_rules(after)
+    for rule in own:
+        if rule.id in idle:
+            raise _refusal(
+                f"The row {_shown(rule)} would never count: rows that come first hold for all that it is for.",
+                _CHANGE[after.hit_policy],
+            )
+
+
+_CHANGE: Final = {
+    HitPolicy.FIRST: 'Use merge_mode="REFINE", which puts an exception before the row that it is an exception to, or '
+    "change what those rows say; if they say it already, it is a NOOP.",
+    HitPolicy.PRIORITY: "Give it an output that is more important, or change what those rows say; if they say it "
+    "already, it is a NOOP.",
+}
+
+
+def _impossible(cell: Cell, column: Input) -> Iterator[str]:
+    """What a cell asks for and the input can never be. In a list, the rest of the cell would hold without it."""
+    for test in cell.tests:
+        one = Cell(tests=(test,))
+        if covered(one, column).empty:
+            yield str(one)
+    if not cell.anything and covered(cell, column).empty:
+        yield str(cell)
+
+
+def _possible(column: Input, impossible: str) -> str:
+    if column.values is None:
+        return f"Write - for anything, or a {column.type} that {column.id} can be."
+    near = [each for each in map(_value, column.values.tests) if each and each.casefold() == impossible.casefold()]
+    if near and not column.values.negated:
+        return f"{column.id} can be {column.values}. Write {near[0]}."
+    return f"{column.id} can be {column.values}. Write that, or a part of it; - is anything."
+
+
+def _value(test: Test) -> str:
+    return written(test.value) if isinstance(test, Equal) else ""
+
+
+def _shown(rule: Rule) -> str:
+    return f"{rule.id} ({' | '.join(map(str, rule.when))})"
+
+
+def _refusal(problem: str, hint: str) -> InputError:
+    return InputError(problem, hint=hint, details={"field": "table"})
