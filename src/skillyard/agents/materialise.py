@@ -13,8 +13,7 @@ from skillyard.errors import CapabilityError, ConflictError, UnavailableError
 from skillyard.library.disk import read_folder, write_folder
 from skillyard.sandbox.place import WORKSPACE
 from skillyard.skill.bundle import Bundle, left_out_part
-from skillyard.skill.names import slugify
-from skillyard.skill.paths import is_safe_segment
+from skillyard.skill.folder_names import folder_name
 
 if TYPE_CHECKING:
     from skillyard.remote.client import YardClient
@@ -47,7 +46,7 @@ class OnThisMachine:
     def materialise(self, bundle: Bundle, name: str) -> Path:
         """The bundle as a folder that nobody changes; what is there is the bundle or is replaced by it."""
         apart = self._root() / bundle.digest.removeprefix("sha256:")
-        target = apart / (name if is_safe_segment(name) else slugify(name) or "skill")
+        target = apart / folder_name(name)
         if apart.is_symlink():
             _remove(apart)
         if not _holds(target, bundle):

@@ -7,8 +7,8 @@ from typing import Final
 
 from skillyard.agents.source import MAX_PAGE, Found, SkillSource
 from skillyard.errors import FileMissingError, InvalidPathError
-from skillyard.skill.names import slugify
-from skillyard.skill.paths import is_safe_segment, printable
+from skillyard.skill.folder_names import folder_name
+from skillyard.skill.paths import printable
 
 APART: Final = "--"
 """Between namespace and name, where a name alone would mean two skills: no valid name holds it."""
@@ -103,8 +103,7 @@ def missing(path: str) -> FileMissingError:
 
 def folder_of(skill: Found) -> str:
     """What the folder of a skill is called if no other has that name."""
-    name = skill.id.rpartition("/")[2]
-    return name if is_safe_segment(name) and not name.startswith(".") else slugify(name) or "skill"
+    return folder_name(skill.id.rpartition("/")[2])
 
 
 def _parts(path: str) -> list[str]:

@@ -16,6 +16,7 @@ from skillyard.registry.drafts import document_of
 from skillyard.remote.pulling import plan_pull
 from skillyard.remote.pulling import pull as pull_all
 from skillyard.skill.archive import read_archive
+from skillyard.skill.folder_names import folder_name
 from skillyard.skill.formatter import ShownSkill, SkillFormatter
 
 DRAFT: Final = "draft"
@@ -147,12 +148,12 @@ def export(
     """Write a skill into one .skill file."""
     with yard_client(server, token) as client:
         data = client.archive(name, version=version, slim=slim)
-    default = Path(f"{name.rpartition('/')[2]}.skill")
+    digest = read_archive(data).require().digest
+    default = Path(f"{folder_name(name.rpartition('/')[2])}.skill")
     target = output or default
     if target.is_dir():
         raise UsageError(f"{target} is a folder.", hint=f"Name a file in it: -o {target / default}")
     replace_file(target, data, mode=0o644)
-    digest = read_archive(data).require().digest
     return Answer(
         document={"file": str(target), "bytes": len(data), "digest": digest},
         text=lambda console: console.print(f"{target}  {digest}", soft_wrap=True),

@@ -13,7 +13,6 @@ from skillyard.delivery.fetched import (
     OtherSkill,
     RefusedSkill,
     check_source_size,
-    installed_name,
     is_wanted,
     take_in,
 )
@@ -30,6 +29,7 @@ from skillyard.skill.bundle import (
 )
 from skillyard.skill.bundle_rules import bundle_finding
 from skillyard.skill.document import summarize
+from skillyard.skill.folder_names import id_in_folder
 from skillyard.skill.limits import (
     MAX_BUNDLE_BYTES,
     MAX_BUNDLE_FILES,
@@ -174,7 +174,7 @@ def _sorted_out(
         if is_wanted(only, candidate.folder, candidate.name, name or candidate.name):
             wanted.append(candidate)
         else:
-            others.append(OtherSkill(id=installed_name(name, candidate.name)))
+            others.append(OtherSkill(id=id_in_folder(name, candidate.name)))
     return wanted, others
 
 

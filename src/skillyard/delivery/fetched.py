@@ -8,10 +8,11 @@ from skillyard.delivery.source import Source
 from skillyard.errors import LimitError, NotFoundError
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleRead
 from skillyard.skill.document import parse
+from skillyard.skill.folder_names import id_in_folder
 from skillyard.skill.limits import MIB
 from skillyard.skill.models import Finding, Severity, SkillDocument
-from skillyard.skill.names import is_valid_name, nearest_name, slugify
-from skillyard.skill.paths import is_safe_segment, printable
+from skillyard.skill.names import nearest_name
+from skillyard.skill.paths import printable
 
 MAX_SOURCE_BYTES: Final = 256 * MIB
 """All skills that are taken from one source at once; they are held in memory."""
@@ -71,12 +72,12 @@ def take_in(read: BundleRead, *, folder: str, source: Source, resolved: str = ""
     findings = (*read.findings, *parsed.findings)
     if parsed.document is None or not parsed.valid:
         return RefusedSkill(id=folder, source=source, findings=findings)
-    skill_id = installed_name(parsed.document.name, folder)
-    if not skill_id:
+    installed = id_in_folder(parsed.document.name, folder)
+    if not installed:
         return refusal(folder, source, "skill-unnamed", "Neither its name nor its folder can name a folder.")
     return FetchedSkill(
-        id=skill_id,
-        name=parsed.document.name or skill_id,
+        id=installed,
+        name=parsed.document.name or installed,
         description=parsed.document.description,
         version=version_of(parsed.document),
         bundle=read.bundle,
@@ -84,14 +85,6 @@ def take_in(read: BundleRead, *, folder: str, source: Source, resolved: str = ""
         resolved=resolved,
         findings=findings,
     )
-
-
-def installed_name(name: str, folder: str) -> str:
-    """The folder a skill is installed as: its name if that is valid, else the folder it had."""
-    if is_valid_name(name):
-        return name
-    usable = is_safe_segment(folder) and not folder.startswith(".")
-    return folder if usable else slugify(name or folder)
 
 
 def version_of(document: SkillDocument) -> str:

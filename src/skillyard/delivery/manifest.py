@@ -8,15 +8,12 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, cast
 
 from skillyard.delivery.bundle_source import Origin
-from skillyard.skill.bundle import left_out_part
+from skillyard.skill.folder_names import folder_problem
 from skillyard.skill.limits import MIB
-from skillyard.skill.models import Severity
 from skillyard.skill.names import hidden_characters
-from skillyard.skill.paths import path_findings, printable
 
 MANIFEST_NAME: Final = ".skillyard.json"
 MAX_MANIFEST_BYTES: Final = 1 * MIB
@@ -62,20 +59,6 @@ class Manifest:
         skills = {folder: dict(_written(entry)) for folder, entry in sorted(self.entries.items())}
         text = json.dumps({"version": _VERSION, "skills": skills}, ensure_ascii=False, indent=1)
         return f"{text}\n".encode()
-
-
-@lru_cache(maxsize=4096)
-def folder_problem(folder: str) -> str:
-    """Why a text cannot be the name of a delivered folder; empty when it can."""
-    wrong = next((finding for finding in path_findings(folder) if finding.severity is Severity.ERROR), None)
-    if wrong is not None:
-        return wrong.message
-    name = printable(folder)
-    if "/" in folder:
-        return f"'{name}' is not the name of one folder."
-    if folder.startswith("."):
-        return f"'{name}' starts with a dot: agents do not look into such folders."
-    return f"'{name}' is a name that is no part of any skill." if left_out_part(folder) else ""
 
 
 def _fields(data: bytes | None) -> dict[str, Any] | None:

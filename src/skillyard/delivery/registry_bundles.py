@@ -6,6 +6,7 @@ from functools import partial
 from skillyard.delivery.bundle_source import Desired, DesiredBundle, Origin, Shortfall
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.shipping import Shipment, ShippedSkill
+from skillyard.skill.folder_names import folder_name
 
 
 def desired_of(shipment: Shipment, bundles: Bundles, *, kind: str, latest: Collection[str] = ()) -> Desired:
@@ -26,7 +27,7 @@ def desired_of(shipment: Shipment, bundles: Bundles, *, kind: str, latest: Colle
 
 def _bundle(item: ShippedSkill, bundles: Bundles, kind: str, latest: Collection[str]) -> DesiredBundle:
     return DesiredBundle(
-        folder=item.full_name.rpartition("/")[2],
+        folder=folder_name(item.full_name.rpartition("/")[2]),
         digest=item.digest,
         origin=Origin(kind=kind, skill=item.full_name, version=item.version or ""),
         load=partial(bundles.load, item.digest),

@@ -6,8 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 from skillyard.delivery.bundle_source import DesiredBundle, Origin
-from skillyard.delivery.manifest import MAX_ENTRIES, Manifest, ManifestEntry, folder_problem
+from skillyard.delivery.manifest import MAX_ENTRIES, Manifest, ManifestEntry
 from skillyard.delivery.skills_place import UNREADABLE
+from skillyard.skill.folder_names import folder_problem
 from skillyard.skill.paths import printable
 from skillyard.skill.requires import name_key
 

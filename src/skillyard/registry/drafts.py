@@ -7,8 +7,10 @@ from typing import Any, Final
 from skillyard.errors import InputError
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleFile, bundle_of, left_out_part
 from skillyard.skill.document import parse, tools_in
+from skillyard.skill.folder_names import folder_problem, id_in_folder
 from skillyard.skill.models import Finding, Profile, SkillDocument, has_errors
-from skillyard.skill.paths import printable
+from skillyard.skill.names import is_valid_name, slugify
+from skillyard.skill.paths import path_findings, printable
 from skillyard.skill.references import Reference, find_references, reference_findings
 from skillyard.skill.requires import name_key, requirements_of
 from skillyard.skill.scan import scan
@@ -24,6 +26,8 @@ _WRITTEN: Final = {"license": "license", "compatibility": "compatibility", "meta
 class Draft:
     """A bundle with all that follows from it."""
 
+    name: str
+    """The id under which it is kept. SKILL.md may state a name that is only displayed."""
     bundle: Bundle
     document: SkillDocument
     findings: tuple[Finding, ...]
@@ -32,23 +36,34 @@ class Draft:
     requires: str
 
     @property
-    def name(self) -> str:
-        return self.document.name
-
-    @property
     def tags(self) -> tuple[str, ...]:
         return _distinct(self.document.tags)
 
 
 def draft_of(bundle: Bundle, *, folder: str | None = None, found: Sequence[Finding] = ()) -> Draft:
-    """Read a bundle leniently; what cannot be loaded at all is refused with every finding."""
+    """Read a bundle leniently; what cannot be loaded at all is refused with every finding.
+
+    One that comes in a folder, and whose name no folder can have everywhere, is given a name that one can.
+    """
+    stated = document_of(bundle, folder=folder).name
+    name = stated if folder is None else id_in_folder(stated, folder)
+    return _draft(bundle, name, folder if name == stated else name, found)
+
+
+def draft_as(bundle: Bundle, name: str) -> Draft:
+    """The same for a skill that is called so; another valid name in its SKILL.md is its new name."""
+    stated = document_of(bundle, folder=name).name
+    return _draft(bundle, stated if is_valid_name(stated) else name, name, ())
+
+
+def _draft(bundle: Bundle, name: str, folder: str | None, found: Sequence[Finding]) -> Draft:
     document, read = _read(bundle, folder, found)
-    _require_addressable(document.name)
     requirements, problems = requirements_of(document)
-    references = find_references(bundle, document.name)
+    references = find_references(bundle, name)
     # Whether another skill is there depends on who looks, so only references within this one are judged.
-    broken = reference_findings(bundle, document.name, references=references)
+    broken = reference_findings(bundle, name, references=references)
     return Draft(
+        name=name,
         bundle=bundle,
         document=document,
         findings=(*read, *problems, *broken, *scan(bundle)),
@@ -102,13 +117,9 @@ def edited_bundle(bundle: Bundle, document: SkillDocument, fields: Mapping[str, 
         text = f"---\n{document.frontmatter}---\n{kept_body}"
     present = bundle.get(SKILL_FILE) or BundleFile(SKILL_FILE, b"")
     made = with_file(bundle, present._replace(data=text.encode()))
-    if "name" in changed and document_of(made).name != changed["name"]:
+    if "name" in changed:
         # What cannot be read back would silently stay the present name.
-        raise InputError(
-            f"{changed['name'][:80]!r} cannot be the name of a skill.",
-            hint="Use 1 to 64 lower-case letters, digits and hyphens.",
-            details={"field": "name", "value": changed["name"][:80]},
-        )
+        require_folder_name(changed["name"] if document_of(made).name == changed["name"] else "")
     return made
 
 
@@ -193,16 +204,28 @@ def _set(values: dict[str, Any], key: str, value: object) -> None:
         values.pop(key, None)
 
 
-def _require_addressable(name: str) -> None:
+def require_folder_name(name: str) -> None:
+    """Refuses the name of a new skill that could not be a folder wherever the skill is to go."""
     if not name:
         raise InputError(
             "The skill has no name that can be read.",
             hint=f"Write one into {SKILL_FILE}: 'name: my-skill'.",
             details={"field": "name"},
         )
-    if "/" in name or len(name_key(name)) > _MAX_NAME or name in {".", ".."}:
+    problem = folder_problem(name)
+    if not problem and len(name_key(name)) > _MAX_NAME:
+        problem = "It is too long when it is compared."
+    if problem:
+        usable = slugify(name) or "my-skill"
         raise InputError(
-            f"The name {name[:80]!r} cannot be kept in a registry.",
-            hint="Use 1 to 64 lower-case letters, digits and hyphens.",
-            details={"field": "name", "value": name[:80], "limit": _MAX_NAME},
+            f"The name {name[:80]!r} cannot be a folder everywhere: {problem}",
+            hint=f"Use another one, such as {usable!r}.",
+            details={"field": "name", "value": name[:80], "limit": _MAX_NAME, "usable": usable},
         )
+
+
+def require_portable(bundle: Bundle) -> None:
+    """Refuses files that some disk could not keep, or would keep as something else."""
+    wrong = next((found for file in bundle for found in path_findings(file.path)), None)
+    if wrong is not None:
+        raise InputError(wrong.message, hint=wrong.fix, details={"field": "path", "value": wrong.file})

@@ -8,7 +8,7 @@ from skillyard.history.entries import Change, Entry
 from skillyard.history.service import History, Step, moved_on
 from skillyard.identity.principals import Role, Scope
 from skillyard.registry.bundles import Bundles
-from skillyard.registry.drafts import draft_of
+from skillyard.registry.drafts import draft_as
 from skillyard.registry.models import SkillRow
 from skillyard.registry.skills import (
     CREATED,
@@ -76,9 +76,7 @@ class SkillUndo:
 
     async def _revert(self, entry: Entry) -> Step:
         bundle = await self._bundles.load(str(entry.change.digest_before))
-        draft = await asyncio.to_thread(
-            draft_of, bundle, folder=str((entry.change.before or {}).get("name", "")) or None
-        )
+        draft = await asyncio.to_thread(draft_as, bundle, str((entry.change.before or {}).get("name", "")))
 
         async def step(transaction: Transaction) -> Change:
             skill = await _present(transaction, entry)

@@ -15,6 +15,7 @@ from skillyard.registry.bundles import Bundles
 from skillyard.registry.drafts import (
     Draft,
     document_of,
+    draft_as,
     draft_of,
     edited_bundle,
     with_file,
@@ -97,7 +98,10 @@ class Workbench:
             changed = bundle if files is None else with_files(bundle, files)
             return edited_bundle(changed, document, fields, body)
 
-        return await self._rework(principal, skill_id, change, visibility=visibility, base=base, why=why)
+        renamed = fields.get("name")
+        return await self._rework(
+            principal, skill_id, change, renamed=renamed, visibility=visibility, base=base, why=why
+        )
 
     async def put_file(
         self, principal: Principal, skill_id: str, file: BundleFile, *, base: str | None = None, why: Why
@@ -147,6 +151,7 @@ class Workbench:
         skill_id: str,
         change: Callable[[Bundle, SkillDocument], Bundle],
         *,
+        renamed: str | None = None,
         visibility: Visibility | None = None,
         base: str | None,
         why: Why,
@@ -157,7 +162,9 @@ class Workbench:
                 skill = await visible_skill(session, principal, skill_id)
                 await require_skill_role(session, principal, skill, role_to_change(skill, visibility), Scope.WRITE)
             with suppress(_MovedOnError):
-                return await self._change(principal, skill, change, visibility=visibility, base=base, why=why)
+                return await self._change(
+                    principal, skill, change, renamed=renamed, visibility=visibility, base=base, why=why
+                )
         raise BusyError(
             f"{skill_id!r} was changed by others {_MOST_TRIES} times while this change was written.",
             hint="Send it again in a moment.",
@@ -170,6 +177,7 @@ class Workbench:
         skill: Skill,
         change: Callable[[Bundle, SkillDocument], Bundle],
         *,
+        renamed: str | None,
         visibility: Visibility | None,
         base: str | None,
         why: Why,
@@ -182,7 +190,7 @@ class Workbench:
             if visibility is None or visibility is skill.visibility:
                 return skill
             return await self.show(principal, skill.id, visibility, base=base, why=why)
-        draft = await asyncio.to_thread(draft_of, bundle, folder=_folder_of(bundle, skill))
+        draft = await asyncio.to_thread(draft_as, bundle, renamed or skill.name)
 
         async def work(transaction: Transaction) -> Skill:
             now = await visible_skill(transaction.session, principal, skill.id)
@@ -201,8 +209,3 @@ class Workbench:
 
 class _MovedOnError(Exception):
     """The working copy is no longer the one that a change was made of."""
-
-
-def _folder_of(bundle: Bundle, skill: Skill) -> str:
-    """The name under which a skill will be kept: the one that its SKILL.md states, or the present one."""
-    return document_of(bundle).name or skill.name

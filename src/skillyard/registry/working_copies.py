@@ -12,7 +12,7 @@ from skillyard.history.entries import Change, Why
 from skillyard.history.service import History
 from skillyard.identity.directory import Namespace
 from skillyard.identity.principals import NamespaceKind, Principal
-from skillyard.registry.drafts import Draft
+from skillyard.registry.drafts import Draft, require_folder_name, require_portable
 from skillyard.registry.models import SkillRow
 from skillyard.registry.rows import add_skill, content_of, files_of, rewrite_skill
 from skillyard.registry.skills import (
@@ -50,6 +50,8 @@ class WorkingCopies:
         why: Why,
     ) -> Skill:
         """Write a new skill within a transaction that has its bundle and found no skill of its name."""
+        require_folder_name(draft.name)
+        require_portable(draft.bundle)
         now = self._clock()
         is_system = namespace.kind is NamespaceKind.SYSTEM
         if is_system and visibility is Visibility.PRIVATE:
@@ -83,7 +85,9 @@ class WorkingCopies:
 
     async def update(self, transaction: Transaction, skill: Skill, draft: Draft) -> Change:
         """Write a draft over a working copy within a transaction that has its bundle."""
+        require_portable(draft.bundle)
         if draft.name != skill.name:
+            require_folder_name(draft.name)
             await self._require_free(transaction, skill, draft.name)
         await rewrite_skill(transaction, skill.id, draft, at=self._clock())
         return Change(

@@ -14,7 +14,7 @@ from skillyard.history.entries import Change, Why
 from skillyard.history.service import History
 from skillyard.identity.principals import Principal
 from skillyard.identity.store import namespace_named
-from skillyard.registry.drafts import Draft, draft_of
+from skillyard.registry.drafts import Draft, draft_as
 from skillyard.registry.publishing import Publication, Then
 from skillyard.registry.service import Registry
 from skillyard.registry.skills import RESTORED, YANKED, Skill, Version, VersionState
@@ -70,7 +70,7 @@ class ReleasePublishing:
                 details={"field": "name", "value": name},
             )
         bundle = await self._registry.bundles.load(digest)
-        draft = await asyncio.to_thread(draft_of, bundle, folder=name)
+        draft = await asyncio.to_thread(draft_as, bundle, name)
         done = await self._registry.publishing.publish_bundle(caller, draft, notes=why.reason, then=then, why=why)
         if done.version.state is not VersionState.PUBLISHED:
             raise ConflictError(
@@ -96,7 +96,7 @@ class ReleasePublishing:
         bundle = await registry.bundles.load(digest)
         await registry.publishing.publish_bundle(
             caller,
-            await asyncio.to_thread(draft_of, bundle, folder=skill.name),
+            await asyncio.to_thread(draft_as, bundle, skill.name),
             namespace=skill.namespace,
             version=str(newest.bump("patch")),
             base=digest,
@@ -109,7 +109,7 @@ class ReleasePublishing:
         """What the skill of the registry goes back to, should a release of it be taken back."""
         if row.skill_id is None or digest is None or digest == row.digest:
             return None
-        return await asyncio.to_thread(draft_of, await self._registry.bundles.load(digest), folder=row.name)
+        return await asyncio.to_thread(draft_as, await self._registry.bundles.load(digest), row.name or "")
 
     async def go_back(
         self, transaction: Transaction, caller: Principal, row: ReleaseRow, copy: Draft | None, why: Why

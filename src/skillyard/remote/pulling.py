@@ -8,8 +8,7 @@ from typing import Any, Final
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError
 from skillyard.library.disk import read_folder, write_folder
 from skillyard.remote.client import YardClient
-from skillyard.skill.names import slugify
-from skillyard.skill.paths import is_safe_segment
+from skillyard.skill.folder_names import folder_name
 
 _ABSENT: Final = frozenset({"unknown-skill", "unknown-version", "not-published"})
 """Problems of what was asked for itself, not of what it requires."""
@@ -75,7 +74,12 @@ def pull(client: YardClient, plan: Sequence[Pulled]) -> Iterator[Pulled]:
 
 def _locked(client: YardClient, text: str, *, dependencies: bool) -> list[dict[str, Any]]:
     name, _, version = text.partition("@")
-    skill = client.skill(name)
+    try:
+        skill = client.skill(name)
+    except NotFoundError:
+        if not version:
+            raise
+        skill, version = client.skill(text), ""  # older yards have names with an @
     found = client.dependencies(skill["id"], version=version or None, alone=not dependencies)
     absent = next((one for one in found["problems"] if one["code"] in _ABSENT), None)
     if absent is not None:
@@ -91,14 +95,12 @@ def _locked(client: YardClient, text: str, *, dependencies: bool) -> list[dict[s
 
 
 def _pulled(item: dict[str, Any], into: Path) -> Pulled:
-    name = item["full_name"].rpartition("/")[2]
-    folder = name if is_safe_segment(name) and not name.startswith(".") else slugify(name) or "skill"
     return Pulled(
         skill=item["full_name"],
         version=item["version"],
         digest=item["digest"],
         required_by=tuple(item["required_by"]),
-        path=into / folder,
+        path=into / folder_name(item["full_name"].rpartition("/")[2]),
         warning=item["warning"],
     )
 

@@ -104,7 +104,7 @@ def test_all_skills_are_asked_for_once_until_something_changes():
 
 
 @pytest.mark.parametrize(
-    ("skill", "folder"), [("a/pdf", "pdf"), ("a/日本語", "日本語"), (".x", "x"), ("a/\x00", "skill")]
+    ("skill", "folder"), [("a/pdf", "pdf"), ("a/日本語", "日本語"), (".x", "x-bb42e4c6"), ("a/\x00", "skill-6e340b9c")]
 )
 def test_a_folder_is_called_like_its_skill_if_a_folder_can_be(skill, folder):
     assert folder_of(found(skill)) == folder

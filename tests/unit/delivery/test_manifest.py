@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillyard.delivery.bundle_source import Origin
-from skillyard.delivery.manifest import MAX_ENTRIES, MAX_MANIFEST_BYTES, Manifest, ManifestEntry, folder_problem
+from skillyard.delivery.manifest import MAX_ENTRIES, MAX_MANIFEST_BYTES, Manifest, ManifestEntry
+from skillyard.skill.folder_names import folder_problem
 
 DIGEST = "sha256:" + "0a" * 32
 ENTRY = ManifestEntry(digest=DIGEST, origin=Origin(kind="attached", skill="team/pdf", version="1.2.0"))

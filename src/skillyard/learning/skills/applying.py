@@ -17,7 +17,7 @@ from skillyard.learning.skills.drafting import NEW
 from skillyard.learning.states import Operation, Target
 from skillyard.learning.traces import same_words
 from skillyard.registry.attachments import ATTACHED, DETACHED
-from skillyard.registry.drafts import draft_of
+from skillyard.registry.drafts import draft_as
 from skillyard.registry.service import Registry
 from skillyard.registry.skills import CREATED, DELETED, PUBLISHED, UPDATED, Skill, Version, Visibility
 from skillyard.registry.working_copies import require_base
@@ -149,7 +149,7 @@ class SkillApplier:
         bundle = await self._registry.bundles.load(digest)
         publication = await self._registry.publishing.publish_bundle(
             principal,
-            await asyncio.to_thread(draft_of, bundle, folder=draft.content["name"]),
+            await asyncio.to_thread(draft_as, bundle, draft.content["name"]),
             namespace=skill and skill.namespace,
             version=wanted,
             visibility=None if skill else Visibility.PUBLIC,

@@ -23,7 +23,7 @@ from skillyard.learning.skills.known_skills import KnownSkills, Present
 from skillyard.learning.skills.placeholders import losses
 from skillyard.learning.skills.proving import Proving
 from skillyard.learning.states import MergeMode, Operation, Target
-from skillyard.registry.drafts import draft_of
+from skillyard.registry.drafts import draft_as
 from skillyard.registry.service import Registry
 from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import Bundle
@@ -210,7 +210,7 @@ class SkillDrafting:
             return
         await self._registry.publishing.publish_bundle(
             principal,
-            await asyncio.to_thread(draft_of, bundle, folder=name),
+            await asyncio.to_thread(draft_as, bundle, name),
             namespace=present and present.skill.namespace,
             version=version,
             visibility=None if present else Visibility.PUBLIC,

@@ -9,7 +9,7 @@ from skillyard.errors import InputError
 from skillyard.learning.skills.edits import misplaced
 from skillyard.learning.skills.known_skills import LOCK
 from skillyard.learning.skills.placeholders import placeholders
-from skillyard.registry.drafts import Draft, draft_of
+from skillyard.registry.drafts import Draft, draft_as
 from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.document import parse
 from skillyard.skill.models import Finding, Profile, Severity, Value
@@ -39,7 +39,7 @@ class Inspection:
 def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:
     """Look a skill over. On a change, what the old one had wrong already does not count."""
     try:
-        draft, before = draft_of(new, folder=name), draft_of(old, folder=name) if old else None
+        draft, before = draft_as(new, name), draft_as(old, name) if old else None
     except InputError as error:
         return Inspection(problems=(f"{error.message} {error.hint}".strip(),), asks=(), warnings=(), references=())
     found = _new_findings(draft, before, name)

@@ -23,9 +23,8 @@ from skillyard.server.models import Success
 from skillyard.server.raw_files import download
 from skillyard.skill.archive import EVALS, pack, read_archive
 from skillyard.skill.bundle import Bundle
+from skillyard.skill.folder_names import folder_name
 from skillyard.skill.limits import MAX_ARCHIVE_BYTES
-from skillyard.skill.names import slugify
-from skillyard.skill.paths import is_safe_segment
 from skillyard.skill.versions import MAX_VERSION
 
 router = APIRouter(prefix="/api/v1", tags=["archives"], responses=errors(), dependencies=[BEARER])
@@ -144,8 +143,7 @@ async def export_skill(
     bundle = await states.bundle(state)
     if slim:
         bundle = Bundle(file for file in bundle if not file.path.startswith(EVALS))
-    name = state.skill.name
-    folder = name if is_safe_segment(name) else slugify(name) or "skill"
+    folder = folder_name(state.skill.name)
     packed = await asyncio.to_thread(pack, bundle, folder)
     headers = {
         "ETag": f'"{bundle.digest.removeprefix("sha256:")}-{state.label}"',

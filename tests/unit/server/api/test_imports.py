@@ -4,10 +4,13 @@ import tarfile
 import zipfile
 
 import pytest
+from sqlalchemy import update
 
 from skillyard.identity.principals import Scope
+from skillyard.registry.models import SkillRow
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle, BundleFile
+from skillyard.skill.folder_names import folder_name
 
 TEXT = "---\nname: pdf-tables\ndescription: {}\n---\n\n# Tables\n"
 SKILL_MD = TEXT.format("Extracts tables.").encode()
@@ -73,7 +76,6 @@ HOSTILE = {
     "no frontmatter": zipped({"SKILL.md": b"# Hi"}),
     "no description": zipped({"SKILL.md": b"---\nname: x\n---\n"}),
     "no name at all": zipped({"SKILL.md": b"---\ndescription: x\n---\n"}, folder=""),
-    "a name that cannot be kept": zipped({"SKILL.md": b"---\nname: a/b\ndescription: x\n---\n"}),
     "no archive": b"just text",
     "nothing": b"",
     "a torn zip": zipped({"SKILL.md": SKILL_MD})[:-30],
@@ -259,9 +261,28 @@ def test_the_latest_version_is_exported_unless_another_state_is_named(api, ana):
     assert ana.get(f"{url}?version=2.0.0").status_code == 404
 
 
-def test_a_name_that_is_no_folder_is_exported_under_another(api, ana):
-    skill = ana.post("skills", json={"name": "con", "description": "x"}).json()["data"]
-    assert read_archive(ana.get(f"skills/{skill['id']}/export").content).folder == "con-skill"
+def test_a_name_that_no_folder_can_have_is_refused_with_one_that_would_do(api, ana):
+    answer = ana.post("skills", json={"name": "con", "description": "x"})
+    assert (answer.status_code, answer.json()["error"]["details"]["usable"]) == (422, "con-skill")
+
+
+def test_an_archive_of_such_a_name_is_kept_under_the_name_that_the_answer_has(api, ana):
+    data = zipped({"SKILL.md": b"---\nname: ab:c\ndescription: x\n---\n"}, folder="ab:c/")
+    skill = sent(ana, data).json()["data"]
+    assert skill["name"] == "ab-c"
+    assert "The name is 'ab:c', the folder is 'ab-c'." in [finding["message"] for finding in skill["findings"]]
+
+
+def test_a_name_of_an_older_yard_that_is_no_folder_is_exported_under_its_alias(api, ana):
+    skill = ana.post("skills", json={"name": "old", "description": "x"}).json()["data"]
+
+    async def rename():
+        async with api.yard.database.write() as transaction:
+            await transaction.session.execute(update(SkillRow).values(name=".git", name_key=".git"))
+
+    api.run(rename)
+    exported = read_archive(ana.get(f"skills/{skill['id']}/export").content)
+    assert (exported.folder, exported.require().digest) == (folder_name(".git"), skill["digest"])
 
 
 @pytest.mark.parametrize("publish", [True, False])
