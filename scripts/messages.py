@@ -35,7 +35,7 @@ UNSEEN = {
         "learning/skill_wish.py learning/proposal_diffs.py",
         "releases/candidate_spec.py releases/commands_document.py releases/outcome_reports.py",
         "releases/payload_json.py releases/payload_steps.py",
-        "sandbox/browser_steps.py sandbox/imported_*.py sandbox/hosts.py",
+        "sandbox/browser_steps.py sandbox/imported_*.py",
         "server/mcp/* server/yard/* server/marketplace.py server/discovery.py server/library_api.py server/index.py",
         "server/idempotency.py server/probes.py server/run.py server/serving.py server/metrics.py server/local.py",
         "server/sign_in/oidc_settings.py server/json_text.py server/protocol.py",

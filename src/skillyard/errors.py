@@ -9,6 +9,7 @@ __all__ = [
     "BusyError",
     "CapabilityError",
     "ConflictError",
+    "ElsewhereError",
     "FileMissingError",
     "InProgressError",
     "InputError",
@@ -204,6 +205,12 @@ class SandboxNotReadyError(UnavailableError):
     """The sandbox cannot be used now: it is held elsewhere, or no place for it could be made."""
 
     code = "session_not_ready"
+
+
+class ElsewhereError(UnavailableError):
+    """The files of a cargo are in the home of another server; here they can be neither used nor deleted."""
+
+    code = "elsewhere"
 
 
 class SandboxFaultError(SkillyardError):

@@ -1,7 +1,6 @@
 """The rooms of sandboxes, wired to one database, one store of blobs and the backends that the settings name."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from skillyard.app.sandbox_backends import SettingsBackends
 from skillyard.blobs.store import Blobs
@@ -64,9 +63,7 @@ def sandbox_rooms(
     `choosing` gives other backends than those of the settings.
     """
     backends = SettingsBackends(settings)
-    running = Running(
-        database, choosing or backends, Host(database, hosts_folder(settings.home), clock=clock), clock=clock
-    )
+    running = Running(database, choosing or backends, Host(database, settings.home, clock=clock), clock=clock)
     defaults = SandboxDefaults(
         ttl=settings.sandbox_ttl,
         idle_ttl=settings.sandbox_idle_ttl,
@@ -93,8 +90,3 @@ def sandbox_rooms(
         backends=backends,
         image=settings.docker_image,
     )
-
-
-def hosts_folder(home: Path) -> Path:
-    """Where processes say, by a lock, that they live."""
-    return home / "hosts"

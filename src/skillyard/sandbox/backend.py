@@ -21,6 +21,14 @@ class Backend(Protocol):
         """Start a sandbox on its cargo, which is made when it is not there. Raises `UnavailableError` with the fix."""
         ...
 
+    async def home(self) -> str:
+        """The id of the place that keeps the files of its cargos."""
+        ...
+
+    async def has_cargo(self, cargo_id: str) -> bool:
+        """Whether it keeps files of a cargo."""
+        ...
+
     async def remove_cargo(self, cargo_id: str) -> None:
         """Remove a cargo's files; nothing happens when there are none."""
         ...

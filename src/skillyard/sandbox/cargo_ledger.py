@@ -12,7 +12,12 @@ from skillyard.cancellation import to_the_end
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
-from skillyard.errors import ConflictError, InputError, NotFoundError, SandboxNotReadyError
+from skillyard.errors import (
+    ConflictError,
+    InputError,
+    NotFoundError,
+    SandboxNotReadyError,
+)
 from skillyard.identity.principals import Principal, Scope
 from skillyard.sandbox.cursors import cursor_of, read_cursor, require_page
 from skillyard.sandbox.ids import new_id
@@ -94,6 +99,8 @@ class CargoLedger:
     async def delete(self, caller: Principal, cargo_id: str) -> None:
         """Remove a workspace that no sandbox uses."""
         caller.require_scope(Scope.WRITE)
+        await self.get(caller, cargo_id)
+        await self._running.homes.require(cargo_id)
         async with self._database.write() as transaction:
             row = await own_cargo(transaction.session, caller, cargo_id)
             using = select(SandboxRow.id).where(SandboxRow.cargo_id == cargo_id, SandboxRow.deleted_at.is_(None))
@@ -116,15 +123,17 @@ class CargoLedger:
         caller.require_scope(Scope.WRITE)
         async with self._database.read() as session:
             original = await own_cargo(session, caller, source)
+        await self._running.homes.claim(source)
         await self._running.host.begin()
         now = self._clock()
         row = new_cargo(caller, backend=original.backend, size_limit_mb=original.size_limit_mb, now=now)
         row.deleted_at, row.maker = now, self._running.host.id
+        backend = await self._running.backend(original.backend)
+        row.home = await backend.home()
         async with self._database.write() as transaction:
             transaction.once = True
             transaction.session.add(row)
         try:
-            backend = await self._running.backend(original.backend)
             await backend.copy_cargo(source, row.id)
             await self._show(row.id)
         except BaseException:
@@ -133,7 +142,7 @@ class CargoLedger:
         return cargo_of(row)
 
     async def remove_files(self, cargo_id: str) -> bool:
-        """Remove what a deleted cargo left, then its row. False: something still runs on it, or it is being made."""
+        """Remove what a deleted cargo left, then its row. False: it is in use, being made, or in another home."""
         async with self._database.read() as session:
             row = await session.scalar(
                 select(CargoRow).where(CargoRow.id == cargo_id, CargoRow.deleted_at.is_not(None))
@@ -146,6 +155,8 @@ class CargoLedger:
         if busy - await self._running.host.dead_among(busy):
             return False
         backend = await self._running.backend(row.backend)
+        if not await self._running.homes.is_here(row, backend):
+            return False
         await backend.remove_cargo(cargo_id)
         async with self._database.write(bookkeeping=True) as transaction:
             await transaction.session.execute(delete(CargoRow).where(CargoRow.id == cargo_id))
@@ -191,6 +202,7 @@ def new_cargo(
         accessed_at=now,
         deleted_at=None,
         maker=None,
+        home=None,
     )
 
 

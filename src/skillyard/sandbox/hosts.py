@@ -1,7 +1,8 @@
 """The server processes that hold sandboxes, and which of them are alive.
 
 A process that ends by itself lets go of what it holds. One that is killed cannot: on the same home, the lock that it
-held on a file of its own is free then; elsewhere, its beats stop.
+held on a file of its own is free then; elsewhere, its beats stop. A copy of a home has its id, and the files in it are
+not the same for long: of a home and its copies, one is used at a time.
 """
 
 import asyncio
@@ -19,7 +20,9 @@ from skillyard.cancellation import to_the_end
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN
+from skillyard.errors import ElsewhereError
 from skillyard.file_lock import lock_now
+from skillyard.sandbox.home_id import home_id
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, SandboxHostRow, SandboxRow
 
@@ -32,10 +35,11 @@ _log = logging.getLogger(__name__)
 class Host:
     """This process among those that hold sandboxes. Nobody knows of it before it holds one."""
 
-    def __init__(self, database: Database, folder: Path, *, clock: Clock = utc_now) -> None:
+    def __init__(self, database: Database, home: Path, *, clock: Clock = utc_now) -> None:
         self.id = new_id("host")
         self._database = database
-        self._folder = folder
+        self._home = home
+        self._folder = home / "hosts"
         self._clock = clock
         self._lock: int | None = None
         self._beating: asyncio.Task[None] | None = None
@@ -51,9 +55,11 @@ class Host:
         async with self._beginning:
             if self._beating is not None:
                 return
+            home = await asyncio.to_thread(home_id, self._home)
+            await self._require_original(home)
             if self._lock is None:
                 self._lock = await asyncio.to_thread(self._take_lock)
-            await self._say_alive(new=True)
+            await self._say_alive(home)
             self._beating = asyncio.create_task(self._beat())
 
     async def end(self) -> None:
@@ -74,8 +80,8 @@ class Host:
 
     async def beat(self) -> None:
         """Say that this process lives. After a silence, others may have taken over what it held: that is looked at."""
-        if not await self._say_alive():
-            await self._say_alive(new=True)
+        if not await self._is_still_known():
+            await self._say_alive(await asyncio.to_thread(home_id, self._home))
             await self.lapsed()
 
     async def _beat(self) -> None:
@@ -86,14 +92,32 @@ class Host:
             except Exception:  # noqa: BLE001 -- the next beat may do better
                 _log.exception("This process could not say that it lives.")
 
-    async def _say_alive(self, *, new: bool = False) -> bool:
+    async def _require_original(self, home: str) -> None:
+        """Refuse to run on a copy of a home while that is in use."""
+        now = self._clock()
+        query = select(SandboxHostRow.id).where(
+            SandboxHostRow.home == home, SandboxHostRow.id != self.id, SandboxHostRow.alive_until > now
+        )
+        async with self._database.read() as session:
+            alive = list(await session.scalars(query))
+        if any([await asyncio.to_thread(self._is_locked, host_id) is None for host_id in alive]):
+            raise ElsewhereError(
+                f"A copy of the home {home} is in use by another server on this database.",
+                hint="Stop that server, or give this one a home of its own (SKILLYARD_HOME) without the file home-id.",
+                details={"home": home},
+            )
+
+    async def _say_alive(self, home: str) -> None:
+        now = self._clock()
+        row = SandboxHostRow(id=self.id, started_at=now, alive_until=now + LEASE, home=home)
+        async with self._database.write(bookkeeping=True) as transaction:
+            await transaction.session.merge(row)
+
+    async def _is_still_known(self) -> bool:
         now = self._clock()
         until = now + LEASE
         mine = (SandboxHostRow.id == self.id) & (SandboxHostRow.alive_until > now)
         async with self._database.write(bookkeeping=True) as transaction:
-            if new:
-                await transaction.session.merge(SandboxHostRow(id=self.id, started_at=now, alive_until=until))
-                return True
             statement = update(SandboxHostRow).where(mine).values(alive_until=until).returning(SandboxHostRow.id)
             return await transaction.session.scalar(statement, execution_options=UNSEEN) is not None
 
@@ -136,12 +160,14 @@ class Host:
         return frozenset(dead)
 
     def _is_locked(self, host_id: str) -> bool | None:
-        """Whether a process holds its lock; None where there is no file of its own."""
+        """Whether a process holds its lock; None where there is no file of its own, or only a copy of it."""
         try:
             descriptor = os.open(self._file(host_id), os.O_RDWR | os.O_CLOEXEC)
         except OSError:
             return None
         try:
+            if os.pread(descriptor, 32, 0) not in {b"", _inode(descriptor)}:
+                return None
             lock_now(descriptor)
         except OSError:
             return True
@@ -154,6 +180,7 @@ class Host:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self._file(self.id), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         lock_now(descriptor)
+        os.pwrite(descriptor, _inode(descriptor), 0)
         return descriptor
 
     def _unlink(self, ids: Collection[str]) -> None:
@@ -163,6 +190,11 @@ class Host:
 
     def _file(self, host_id: str) -> Path:
         return self._folder / f"{host_id}.lock"
+
+
+def _inode(descriptor: int) -> bytes:
+    """What tells a file from its copies."""
+    return str(os.fstat(descriptor).st_ino).encode()
 
 
 async def _nothing() -> None:

@@ -3,7 +3,7 @@
 import os
 from typing import Literal, TypeAlias
 
-Kind: TypeAlias = Literal["sandbox", "cargo", "exec", "sess", "blob", "host"]
+Kind: TypeAlias = Literal["sandbox", "cargo", "exec", "sess", "blob", "host", "home"]
 
 
 def new_id(kind: Kind) -> str:

@@ -22,6 +22,7 @@ class SandboxHostRow(Base):
     id: Mapped[str] = mapped_column(String(OWN_ID), primary_key=True)
     started_at: Mapped[datetime] = mapped_column(UtcTime)
     alive_until: Mapped[datetime] = mapped_column(UtcTime)
+    home: Mapped[str | None] = mapped_column(String(OWN_ID))
 
 
 class CargoRow(Base):
@@ -45,6 +46,8 @@ class CargoRow(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(UtcTime)
     maker: Mapped[str | None] = mapped_column(String(OWN_ID))
     """The process that is filling it with a copy; until it is whole it counts as deleted."""
+    home: Mapped[str | None] = mapped_column(String(OWN_ID))
+    """Where its files are; None while it has none."""
 
 
 class SandboxRow(Base):

@@ -17,6 +17,7 @@ from skillyard.errors import SandboxFaultError, SandboxNotReadyError, SkillyardE
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import Barrier
 from skillyard.sandbox.capture.known_secrets import KnownSecrets
+from skillyard.sandbox.cargo_homes import CargoHomes
 from skillyard.sandbox.hosts import Host
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import SandboxRow
@@ -97,6 +98,7 @@ class Running:
         self._held: dict[str, Held] = {}
         self._turns: dict[str, _Turn] = {}
         self._used: dict[str, Backend] = {}
+        self.homes = CargoHomes(database, self.backend)
         host.lapsed = self._drop_lost
 
     async def backend(self, requested: str | None, required: Collection[Barrier] = ()) -> Backend:
@@ -181,6 +183,7 @@ class Running:
         now = self._clock()
         if row.expires_at is not None and row.expires_at <= now:
             raise expired(sandbox_id, row.expires_at)
+        await self.homes.require(row.cargo_id)
         await self.host.begin()
         dead = await self.host.dead_among([row.holder])
         async with self._database.write(bookkeeping=True) as transaction:
@@ -197,6 +200,7 @@ class Running:
 
     async def _started(self, row: SandboxRow) -> Held:
         backend = await self.backend(row.backend, barriers_named(row.isolation))
+        await self.homes.claim(row.cargo_id)
         session = await self._start(backend, row)
         now = self._clock()
         held = Held(sandbox_id=row.id, session_id=str(row.session_id), session=session, active_at=now, noted_at=now)

@@ -227,6 +227,8 @@ class Sandboxes:
     async def delete(self, caller: Principal, sandbox_id: str) -> None:
         """Take a sandbox away, and its cargo if that was made with it."""
         caller.require_scope(Scope.WRITE)
+        sandbox = await self.get(caller, sandbox_id)
+        await self._running.homes.require(sandbox.cargo_id)
         async with self._database.write() as transaction:
             await self._own(transaction.session, caller, sandbox_id)
             transaction.once = True
@@ -312,7 +314,9 @@ class Sandboxes:
         if spec.cargo_id is None:
             return spec.backend
         async with self._database.read() as session:
-            return spec.backend or (await own_cargo(session, caller, spec.cargo_id)).backend
+            cargo = await own_cargo(session, caller, spec.cargo_id)
+        await self._running.homes.require(cargo.id)
+        return spec.backend or cargo.backend
 
     async def _free_cargo(self, session: AsyncSession, caller: Principal, cargo_id: str, backend: str) -> CargoRow:
         cargo = await own_cargo(session, caller, cargo_id)

@@ -24,6 +24,9 @@ class Browsers:
     async def capabilities(self):
         return Capabilities(backend=self.name, available=True, abilities=frozenset(Ability))
 
+    async def home(self):
+        return "home-of-browsers"
+
     async def start(self, place):
         return self.page
 

@@ -32,8 +32,8 @@ class Choice:
 class Process:
     """The sandboxes of one server process; several may share a database and a home."""
 
-    def __init__(self, world, folder, clock, **settings):
-        self.choice = Choice(UnsafeBackend(folder, enabled=True))
+    def __init__(self, world, folder, files, clock, **settings):
+        self.choice = Choice(UnsafeBackend(files, enabled=True))
         self.clock = clock
         self.rooms = sandbox_rooms(
             world.yard.database,
@@ -107,11 +107,11 @@ def tables(world):
 
 @pytest.fixture
 async def start(world, tmp_path, clock):
-    """Starts a server process on one home."""
+    """Starts a server process on one home; `files` is where its backend keeps cargos, if that is elsewhere."""
     started = []
 
-    def new(folder="home", **settings):
-        started.append(Process(world, tmp_path / folder, clock, **settings))
+    def new(folder="home", files=None, **settings):
+        started.append(Process(world, tmp_path / folder, tmp_path / (files or folder), clock, **settings))
         return started[-1]
 
     yield new

@@ -174,7 +174,7 @@ async def test_what_a_killed_process_held_can_be_stopped_and_deleted(world, tabl
 
 
 async def test_a_killed_process_elsewhere_is_dead_when_its_beats_stop(world, start):
-    here, there = start("one"), start("two")
+    here, there = start("one", files="both"), start("two", files="both")
     made = await here.sandboxes.create(world.editor, SandboxSpec())
     await here.runs.shell(world.editor, made.id, "true")
     await here.kill()
@@ -188,7 +188,7 @@ async def test_a_killed_process_elsewhere_is_dead_when_its_beats_stop(world, sta
 
 
 async def test_a_process_that_was_taken_for_dead_ends_what_others_took_over(world, tables, start):
-    here, there = start("one"), start("two")
+    here, there = start("one", files="both"), start("two", files="both")
     lost = await here.sandboxes.create(world.editor, SandboxSpec())
     kept = await here.sandboxes.create(world.editor, SandboxSpec())
     for each in (lost, kept):
@@ -202,7 +202,7 @@ async def test_a_process_that_was_taken_for_dead_ends_what_others_took_over(worl
 
 
 async def test_a_beat_keeps_a_process_alive_for_others(world, start):
-    here, there = start("one"), start("two")
+    here, there = start("one", files="both"), start("two", files="both")
     made = await here.sandboxes.create(world.editor, SandboxSpec())
     await here.runs.shell(world.editor, made.id, "true")
     for _ in range(3):
@@ -310,7 +310,7 @@ async def test_a_process_that_could_not_become_known_at_first_becomes_so_later(t
     here = start()
     host = here.running.host
 
-    async def away(**_):
+    async def away(*_):
         raise UnavailableError("The database is away.")
 
     monkeypatch.setattr(host, "_say_alive", away)

@@ -17,6 +17,7 @@ from skillyard.sandbox.capabilities import Ability, Capabilities
 from skillyard.sandbox.computer_use.remote import Remote
 from skillyard.sandbox.computer_use.tools import Tools
 from skillyard.sandbox.computer_use.tunnel import Tunnel
+from skillyard.sandbox.home_id import home_id
 from skillyard.sandbox.link.guest_files import guest_argv, guest_zip
 from skillyard.sandbox.link.guest_session import GuestSession
 from skillyard.sandbox.place import Limits, Place
@@ -97,6 +98,12 @@ class ComputerUseBackend(Backend):
         self._remotes[place.cargo_id] = remote
         self._sessions[place.sandbox_id] = session
         return session
+
+    async def home(self) -> str:
+        return await asyncio.to_thread(home_id, self._cargos.parent)
+
+    async def has_cargo(self, cargo_id: str) -> bool:
+        return cargo_id in self._remotes or self._file(cargo_id).exists()
 
     async def remove_cargo(self, cargo_id: str) -> None:
         await self._settled(cargo_id)

@@ -110,6 +110,13 @@ class DockerBackend(Backend):
             ending.add_done_callback(self._endings.discard)
             raise
 
+    async def home(self) -> str:
+        """The volumes are with the daemon, which any number of servers may use."""
+        return await self._volumes.home()
+
+    async def has_cargo(self, cargo_id: str) -> bool:
+        return await self._volumes.has(cargo_id)
+
     async def remove_cargo(self, cargo_id: str) -> None:
         await self._volumes.remove(cargo_id)
 

@@ -18,6 +18,9 @@ CARGO: Final = "skillyard.cargo"
 UID: Final = "skillyard.uid"
 """The label of a volume that names the user to whom its files belong."""
 
+HOME: Final = "skillyard.home"
+"""The label of the volume that names where the volumes of a yard are."""
+
 _FIRST_UID: Final = 10_000
 _UIDS: Final = 50_000
 """Up to here a rootless daemon, which has 65,536 users, has them too."""

@@ -10,6 +10,7 @@ from skillyard.errors import ConflictError, LimitError, NotFoundError, Unavailab
 from skillyard.sandbox.docker.container import (
     CARGO,
     COPIED,
+    HOME,
     NOT_OURS,
     TOO_LARGE,
     UID,
@@ -20,6 +21,7 @@ from skillyard.sandbox.docker.container import (
     uid_of,
 )
 from skillyard.sandbox.docker.engine import Engine
+from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.place import Limits
 
 HELPER_SECONDS: Final = 120.0
@@ -41,6 +43,18 @@ class DockerVolumes:
         self._engine = engine
         self._image = image
         self._yard = yard
+
+    async def home(self) -> str:
+        """The id of this daemon for the yard, on an empty volume: daemons have no other name that stays."""
+        name = self._name("home")
+        labels = await self._engine.volume_labels(name)
+        if labels is None:
+            await self._engine.create_volume(name, {YARD: self._yard, HOME: new_id("home")})
+            labels = await self._engine.volume_labels(name) or {}
+        return labels[HOME]
+
+    async def has(self, cargo_id: str) -> bool:
+        return await self._engine.volume_labels(self._name(cargo_id)) is not None
 
     async def ensure(self, cargo_id: str) -> Volume:
         """The volume of a cargo, which is made when there is none."""

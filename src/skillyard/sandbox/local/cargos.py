@@ -47,6 +47,10 @@ class Cargos:
                 found = self._existing(cargo) or self._make(cargo)
         return found
 
+    def has(self, cargo_id: str) -> bool:
+        """Whether there is a workspace of a cargo."""
+        return self._path(cargo_id).exists()
+
     def remove(self, cargo_id: str) -> None:
         """Remove a cargo. However deep and however closed its folders are, it goes."""
         cargo = self._path(cargo_id)

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import Barrier
+from skillyard.sandbox.home_id import home_id
 from skillyard.sandbox.link.guest_session import ConnectionHandler, GuestSession
 from skillyard.sandbox.local.cargos import Cargos, Workspace
 from skillyard.sandbox.local.cgroups import MEMORY, PIDS, Cgroups
@@ -164,6 +165,12 @@ class LocalBackend(Backend, ABC):
         if outside.ending:  # it died meanwhile
             await outside.watch.stop()
         return session
+
+    async def home(self) -> str:
+        return await asyncio.to_thread(home_id, self._folder)
+
+    async def has_cargo(self, cargo_id: str) -> bool:
+        return await asyncio.to_thread(self._cargos.has, cargo_id)
 
     async def remove_cargo(self, cargo_id: str) -> None:
         await asyncio.to_thread(self._cargos.remove, cargo_id)

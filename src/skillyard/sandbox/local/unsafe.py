@@ -11,6 +11,7 @@ from typing import Final
 from skillyard.errors import UnavailableError
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.capabilities import Ability, Capabilities
+from skillyard.sandbox.home_id import home_id
 from skillyard.sandbox.link.guest_files import guest_argv, guest_folder
 from skillyard.sandbox.link.guest_session import ConnectionHandler, GuestSession
 from skillyard.sandbox.local.cargos import Cargos
@@ -38,6 +39,7 @@ class UnsafeBackend(Backend):
     ) -> None:
         self._enabled = enabled
         self._proxy = proxy
+        self._folder = folder
         self._cargos = Cargos(folder / "cargos", Users(uids=None))
         self._sessions: dict[str, GuestSession] = {}
 
@@ -96,6 +98,12 @@ class UnsafeBackend(Backend):
             await previous.close()
         self._sessions[place.sandbox_id] = session
         return session
+
+    async def home(self) -> str:
+        return await asyncio.to_thread(home_id, self._folder)
+
+    async def has_cargo(self, cargo_id: str) -> bool:
+        return await asyncio.to_thread(self._cargos.has, cargo_id)
 
     async def remove_cargo(self, cargo_id: str) -> None:
         await asyncio.to_thread(self._cargos.remove, cargo_id)

@@ -46,7 +46,7 @@ _MEANINGS: Final = {
     414: "`limit_exceeded`: the path and query are longer than allowed.",
     429: "`quota_exceeded`: you have, or ask for, too many.",
     502: "`ship_error`: what runs the sandbox failed.",
-    503: "`session_not_ready`: the sandbox cannot be used now; try again.",
+    503: "`session_not_ready`: the sandbox cannot be used now; try again. `elsewhere`: another server has its files.",
     504: "`timeout`: it was not done in its time.",
 }
 _ALWAYS: Final = (400, 401, 403, 404, 413, 414, 429, 503)

@@ -5,6 +5,7 @@ from typing import Final
 from skillyard.errors import (
     CapabilityError,
     ConflictError,
+    ElsewhereError,
     FileMissingError,
     InputError,
     InvalidKeyError,
@@ -46,6 +47,7 @@ CODES: Final[tuple[tuple[type[SkillyardError], int, str], ...]] = (
     (QuotaError, 429, "quota_exceeded"),
     (TooManyRequestsError, 429, "quota_exceeded"),
     (SandboxFaultError, 502, "ship_error"),
+    (ElsewhereError, 503, "elsewhere"),
     (UnavailableError, 503, "session_not_ready"),
     (TimedOutError, 504, "timeout"),
 )

@@ -1,0 +1,50 @@
+"""The identity of a home, by which the files of cargos are known to be in it."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+from skillyard.errors import StoreUnavailableError
+from skillyard.sandbox.ids import new_id
+
+FILE: Final = "home-id"
+_ID: Final = re.compile(r"home-[0-9a-f]{12}\Z")
+
+
+def home_id(home: Path) -> str:
+    """The id in a home, which the first process there makes. It goes with the files when a home is moved."""
+    path = home / FILE
+    try:
+        if not path.exists():
+            _make(path)
+        found = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreUnavailableError(
+            f"The identity of the home {home} cannot be read: {error}.", hint=_fix(path)
+        ) from error
+    if not _ID.match(found):
+        raise StoreUnavailableError(f"{path} does not hold the id of a home.", hint=_fix(path))
+    return found
+
+
+def _make(path: Path) -> None:
+    """Of several processes at once, one gives its id to all."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    mine = new_id("home")
+    beside = path.with_name(f".{mine}")
+    try:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+            stream.write(f"{mine}\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        try:
+            path.hardlink_to(beside)
+        except FileExistsError:
+            return
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _fix(path: Path) -> str:
+    return f"Bring {path} back from a backup of this home; it says which sandboxes have their files here."
