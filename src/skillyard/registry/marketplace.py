@@ -15,10 +15,9 @@ from skillyard.registry.bundles import Bundles
 from skillyard.registry.discovery import Discovery, Listed, unique_names
 from skillyard.registry.git_pack import Repository, repository_of
 from skillyard.skill.bundle import BundleFile
-from skillyard.skill.limits import MIB
-from skillyard.skill.names import ascii_alias
+from skillyard.skill.limits import MAX_NAME, MIB
+from skillyard.skill.names import ascii_alias, slugify
 
-NAME: Final = "skillyard"
 MANIFEST: Final = ".claude-plugin/marketplace.json"
 _PLUGIN_MANIFEST: Final = ".claude-plugin/plugin.json"
 MAX_BYTES: Final = 256 * MIB
@@ -49,6 +48,7 @@ class Plugin:
         return {
             "name": self.name,
             "description": f"The skills of {self.namespace}{shown}{more}.{without}",
+            "author": {"name": self.namespace},
         }
 
 
@@ -61,23 +61,30 @@ class Marketplace:
         self._kept: OrderedDict[str, Repository] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
 
-    async def manifest(self, principal: Principal | None, source: Callable[[Plugin], object]) -> dict[str, Any]:
-        """The list of plugins, each to be had from the given source."""
+    async def manifest(
+        self, principal: Principal | None, name: str, source: Callable[[Plugin], object]
+    ) -> dict[str, Any]:
+        """The list of plugins under the name of the marketplace, each to be had from the given source."""
         plugins = plugins_of(await self._discovery.listing(principal))
-        return _manifest(plugins, source)
+        return _manifest(name, plugins, source)
 
-    async def repository(self, principal: Principal | None, plugin: str | None = None) -> Repository:
-        """The whole marketplace, or one plugin of it, as a git repository."""
+    async def repository(self, principal: Principal | None, name: str) -> Repository:
+        """The whole marketplace of that name as a git repository."""
+        plugins = _fitting(plugins_of(await self._discovery.listing(principal)))
+        documents = {MANIFEST: _manifest(name, plugins, lambda one: f"./plugins/{one.name}")}
+        return await self._repository(documents, [(f"plugins/{one.name}/", one) for one in plugins])
+
+    async def plugin_repository(self, principal: Principal | None, plugin: str) -> Repository:
+        """One plugin as a git repository."""
         plugins = plugins_of(await self._discovery.listing(principal))
-        if plugin is None:
-            plugins = _fitting(plugins)
-            documents = {MANIFEST: _manifest(plugins, lambda one: f"./plugins/{one.name}")}
-            places = [(f"plugins/{one.name}/", one) for one in plugins]
-        else:
-            found = next((one for one in plugins if one.name == plugin), None)
-            if found is None:
-                raise NotFoundError("There is nothing here.", hint="/.claude-plugin/marketplace.json lists what is.")
-            documents, places = {}, [("", one) for one in _fitting([found])]
+        found = next((one for one in plugins if one.name == plugin), None)
+        if found is None:
+            raise NotFoundError("There is nothing here.", hint="/.claude-plugin/marketplace.json lists what is.")
+        return await self._repository({}, [("", one) for one in _fitting([found])])
+
+    async def _repository(
+        self, documents: dict[str, dict[str, Any]], places: Sequence[tuple[str, Plugin]]
+    ) -> Repository:
         documents.update({f"{prefix}{_PLUGIN_MANIFEST}": one.manifest for prefix, one in places})
         skills = [
             (f"{prefix}skills/{ascii_alias(skill.name)}/", skill) for prefix, one in places for skill in one.skills
@@ -113,6 +120,11 @@ class Marketplace:
             for (prefix, _), bundle in zip(some, bundles, strict=True):
                 files.extend(file._replace(path=f"{prefix}{file.path}") for file in bundle)
         return files
+
+
+def marketplace_name(address: str) -> str:
+    """What a client calls the marketplace of the yard at this address (`HOST[:PORT]`): each yard has another name."""
+    return f"skillyard-{slugify(address)}"[:MAX_NAME].rstrip("-")
 
 
 def plugins_of(listing: Sequence[Listed]) -> list[Plugin]:
@@ -151,9 +163,9 @@ def _only(plugin: Plugin, skill_ids: AbstractSet[str]) -> Plugin:
     return replace(plugin, skills=skills, left_out=len(plugin.skills) - len(skills))
 
 
-def _manifest(plugins: Sequence[Plugin], source: Callable[[Plugin], object]) -> dict[str, Any]:
+def _manifest(name: str, plugins: Sequence[Plugin], source: Callable[[Plugin], object]) -> dict[str, Any]:
     return {
-        "name": NAME,
+        "name": name,
         "owner": {"name": "Skillyard"},
         "metadata": {"description": "The skills that this yard ships to you."},
         "plugins": [{**plugin.manifest, "source": source(plugin)} for plugin in plugins],

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query, Request, Response
 
 from skillyard.errors import InputError, NotFoundError
 from skillyard.registry.git_pack import Repository
+from skillyard.registry.marketplace import marketplace_name
 from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.discovery import Anyone, TheMarketplace
 
@@ -38,32 +39,36 @@ async def manifest(request: Request, response: Response, marketplace: TheMarketp
     response.headers.update(_FRESH_HERE)
     base = str(request.base_url).rstrip("/")
     return await marketplace.manifest(
-        caller, lambda plugin: {"source": "url", "url": f"{base}/marketplace/{plugin.name}.git"}
+        caller, _name(request), lambda plugin: {"source": "url", "url": f"{base}/marketplace/{plugin.name}.git"}
     )
 
 
 @router.get("/marketplace.git/info/refs", response_class=Response)
-async def refs(marketplace: TheMarketplace, caller: Anyone, service: Service = "") -> Response:
+async def refs(request: Request, marketplace: TheMarketplace, caller: Anyone, service: Service = "") -> Response:
     """What git asks first: which commits there are."""
-    return _advertised(await marketplace.repository(caller), service)
+    return _advertised(await marketplace.repository(caller, _name(request)), service)
 
 
 @router.post("/marketplace.git/git-upload-pack", response_class=Response)
 async def upload_pack(request: Request, marketplace: TheMarketplace, caller: Anyone) -> Response:
     """What git asks then: all that is in a commit."""
-    return _uploaded(await marketplace.repository(caller), await _body(request))
+    return _uploaded(await marketplace.repository(caller, _name(request)), await _body(request))
 
 
 @router.get("/marketplace/{plugin}.git/info/refs", response_class=Response)
 async def plugin_refs(marketplace: TheMarketplace, caller: Anyone, plugin: Name, service: Service = "") -> Response:
     """The same for the repository of one plugin."""
-    return _advertised(await marketplace.repository(caller, plugin), service)
+    return _advertised(await marketplace.plugin_repository(caller, plugin), service)
 
 
 @router.post("/marketplace/{plugin}.git/git-upload-pack", response_class=Response)
 async def plugin_upload_pack(request: Request, marketplace: TheMarketplace, caller: Anyone, plugin: Name) -> Response:
     """The same for the repository of one plugin."""
-    return _uploaded(await marketplace.repository(caller, plugin), await _body(request))
+    return _uploaded(await marketplace.plugin_repository(caller, plugin), await _body(request))
+
+
+def _name(request: Request) -> str:
+    return marketplace_name(request.base_url.netloc)
 
 
 def _advertised(repository: Repository, service: str) -> Response:

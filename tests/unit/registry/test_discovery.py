@@ -11,7 +11,7 @@ from skillyard.history.entries import Why
 from skillyard.registry.artifacts import ArtifactKind
 from skillyard.registry.discovery import Discovery, unique_names
 from skillyard.registry.drafts import draft_of
-from skillyard.registry.marketplace import Marketplace, Plugin, plugins_of
+from skillyard.registry.marketplace import Marketplace, Plugin, marketplace_name, plugins_of
 from skillyard.registry.skills import Visibility
 from skillyard.skill.archive import read_archive
 from skillyard.skill.bundle import BundleFile, bundle_of
@@ -191,7 +191,7 @@ async def test_another_tenant_takes_no_name_away(yard, discovery, ana, ben, eve)
     for (names_now, plugins_now), (names_then, plugins_then) in ((await seen(ana), own), (await seen(None), everyone)):
         assert names_then.items() <= names_now.items()
         assert plugins_then.items() <= plugins_now.items()
-    plugins = {one["name"] for one in (await market.manifest(ana, str))["plugins"]}
+    plugins = {one["name"] for one in (await market.manifest(ana, "yard", str))["plugins"]}
     assert {"ana", "ben", "system"} < plugins
 
 
@@ -237,17 +237,30 @@ async def test_a_bundle_whose_bytes_are_lost_does_not_take_the_others_away(yard,
     assert await names(discovery) == ["kept"]
 
 
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("skills.example.com", "skillyard-skills-example-com"),
+        ("127.0.0.1:18500", "skillyard-127-0-0-1-18500"),
+        ("[::1]:8321", "skillyard-1-8321"),
+        ("a" * 80 + ".example", "skillyard-" + "a" * 54),
+    ],
+)
+def test_a_marketplace_is_called_after_the_address_of_its_yard(address, name):
+    assert marketplace_name(address) == name
+
+
 async def test_a_repository_follows_from_its_content_alone(yard, discovery, ana, ben):
     market = Marketplace(discovery, yard.registry.bundles)
     await publish(yard, ana, bundle("open"), visibility=WORLD)
-    first = await market.repository(None)
+    first = await market.repository(None, "yard")
     await publish(yard, ana, bundle("own"), visibility=Visibility.PRIVATE)
-    assert await market.repository(None) is first
+    assert await market.repository(None, "yard") is first
     again = Marketplace(Discovery(yard.database, yard.registry.bundles), yard.registry.bundles)
-    assert await again.repository(None) == first
-    assert (await market.repository(ana)).commit != first.commit
+    assert await again.repository(None, "yard") == first
+    assert (await market.repository(ana, "yard")).commit != first.commit
     with pytest.raises(NotFoundError):
-        await market.repository(None, "ben")
+        await market.plugin_repository(None, "ben")
 
 
 class Watched:
@@ -273,7 +286,7 @@ async def test_few_bundles_are_in_memory_at_once(yard, ana):
         await publish(yard, ana, bundle(f"skill-{number}"), visibility=WORLD)
     packing, cloning = Watched(yard.registry.bundles), Watched(yard.registry.bundles)
     market = Marketplace(Discovery(yard.database, packing), cloning)
-    await market.repository(None)
+    await market.repository(None, "yard")
     assert len(packing.loaded) == len(cloning.loaded) == 12
     assert 1 < packing.most <= 4
     assert 1 < cloning.most <= 4
@@ -292,11 +305,12 @@ async def test_what_does_not_fit_into_a_repository_is_left_out_and_never_loaded(
         (None, "ana", {first, small}),
     ):
         watched = Watched(yard.registry.bundles)
-        await Marketplace(discovery, watched).repository(who, plugin)
+        market = Marketplace(discovery, watched)
+        await (market.plugin_repository(who, plugin) if plugin else market.repository(who, "yard"))
         assert set(watched.loaded) == expected
     monkeypatch.setattr("skillyard.registry.marketplace.MAX_BYTES", 10_000)
     watched = Watched(yard.registry.bundles)
-    await Marketplace(discovery, watched).repository(None)
+    await Marketplace(discovery, watched).repository(None, "yard")
     assert set(watched.loaded) == {theirs, first, later, small}
 
 
