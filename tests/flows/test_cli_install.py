@@ -306,9 +306,12 @@ def test_a_missing_link_is_made_again_while_the_source_is_out_of_reach(run, sour
     source.rename(tmp_path / "gone")
     link = tmp_path / "project/.claude/skills/tool"
     link.unlink()
-    done = paste(run, the_fix(run, "link"), code=1)
+    done = paste(run, the_fix(run, "link"))
     assert (link / "SKILL.md").is_file()
-    assert [action["action"] for action in done["actions"]] == ["record", "refused"]
+    assert [action["action"] for action in done["actions"]] == ["record"]
+    link.unlink()
+    assert [action["action"] for action in run("update", code=1)["actions"]] == ["record", "refused"]
+    assert (link / "SKILL.md").is_file()
 
 
 def test_a_link_that_leads_elsewhere_is_put_right(run, source, tmp_path):
@@ -316,10 +319,21 @@ def test_a_link_that_leads_elsewhere_is_put_right(run, source, tmp_path):
     link = tmp_path / "project/.claude/skills/tool"
     link.unlink()
     link.symlink_to(tmp_path)
-    removing, updating = the_fix(run, "link").split(" && ")
-    subprocess.run(shlex.split(removing), check=True)
-    paste(run, updating)
+    paste(run, the_fix(run, "link"))
     assert (link / "SKILL.md").is_file()
+
+
+def test_a_folder_in_the_place_of_a_link_goes_to_the_trash(run, source, tmp_path):
+    run("add", source)
+    link = tmp_path / "project/.claude/skills/tool"
+    link.unlink()
+    write(link, "my own")
+    left = run("sync", code=5)["left"]
+    assert "in the way" in left[0]["reason"]
+    assert "my own" in (link / "SKILL.md").read_text()
+    done = paste(run, the_fix(run, "link"))
+    assert link.is_symlink()
+    assert "my own" in (type(tmp_path)(done["trashed"][0]["content"]) / "SKILL.md").read_text()
 
 
 def test_a_conflict_is_shown_with_both_versions(run, say, source, tmp_path):
@@ -404,6 +418,35 @@ def test_edits_come_first_and_what_nobody_tracks_last_with_a_line_each(run, say,
     assert lines[0].startswith("edited     tool")
     assert [line.split()[:2] for line in lines[-4:-1]] == [["ok", "able"], ["untracked", "a"], ["untracked", "b"]]
     assert lines[-1] == "4 skills: 1 not as installed, 2 untracked."
+
+
+def test_many_edits_are_shown_by_their_size_and_one_of_them_in_full(say, tmp_path):
+    for name in ("a", "b"):
+        say("add", write(tmp_path / "source" / name, "fine"))
+        (tmp_path / f"project/.agents/skills/{name}/notes.md").write_text("one\ntwo\n")
+    shown = say("skill", "check", code=1).out
+    assert "+one" not in shown
+    assert shown.count("notes.md: 2 lines added, 0 removed.") == 2
+    _, _, see = shown.partition("see: skillyard ")
+    assert "+one" in say(*see.splitlines()[0].split(), code=1).out
+    assert "+one" in say("skill", "check", "b", code=1).out
+    say("skill", "check", "c", code=3)
+
+
+def test_a_lock_counts_while_none_of_its_folders_is_there(run, say, source, tmp_path):
+    run("add", source)
+    for folder in (".agents", ".claude"):
+        shutil.rmtree(tmp_path / "project" / folder)
+    shown = say("skill", "check", code=1).out
+    assert "1 skill is in skillyard.lock, none is installed here.\nfix: skillyard sync\n" in shown
+    run("update", "tool")
+    assert (tmp_path / "project/.claude/skills/tool").is_symlink()
+
+
+def test_a_yes_is_accepted_where_nothing_is_asked(run, source):
+    run("add", source, "-y")
+    run("update", "-y")
+    run("sync", "--yes")
 
 
 def test_removing_tells_the_links_and_how_to_undo(run, say, source, tmp_path):

@@ -39,6 +39,12 @@ class Where:
     def is_named(self) -> bool:
         return bool(self.agents) or self.root is not None
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options that name the folders, for commands that are printed."""
+        root = () if self.root is None else ("--root", str(self.root))
+        return (*root, *(word for name in self.agents for word in ("-a", name)), *(("--user",) if self.user else ()))
+
 
 def install_targets(where: Where, settings: "Settings", machine: Machine, *, copy: bool) -> tuple[Target, ...]:
     """The folders that get new skills: the one named, those of the agents named, or of the agents here."""
@@ -60,7 +66,15 @@ def reach_targets(where: Where, settings: "Settings", machine: Machine) -> tuple
     )
     if where.user:
         roots = [root for root in roots if root.scope is Scope.USER]
-    return root_targets(roots, machine=machine, home=settings.home)
+    targets = root_targets(roots, machine=machine, home=settings.home)
+    if where.agents:
+        return targets
+    # What a lock names counts also while none of its folders is there, as in a fresh clone.
+    scopes = (Scope.USER,) if where.user else (Scope.PROJECT, Scope.USER)
+    shared = [install_root(find_agent(SHARED_AGENT), scope, machine) for scope in scopes]
+    known = {target.place for target in targets}
+    locked = root_targets(shared, machine=machine, home=settings.home)
+    return (*targets, *(target for target in locked if target.place not in known))
 
 
 def download_limits(settings: "Settings", *, allow_http: bool = False) -> DownloadLimits:

@@ -256,6 +256,7 @@ COMMANDS: Final = (
     Entry("show", "show:show", "Read one skill.", _DAILY),
     Entry("add", "install:add", "Install skills from a folder, an archive, git or a URL.", _DAILY),
     Entry("remove", "install:remove", "Remove installed skills.", _DAILY),
+    Entry("sync", "install:sync", "Install exactly what skillyard.lock says.", _DAILY),
     Entry("update", "install:update", "Bring installed skills up to date, keeping your edits.", _DAILY),
     Entry("publish", "publish:publish", "Publish skills as versions that never change.", _DAILY),
     Entry("serve", "serve:serve", "Serve pages, API and MCP over HTTP.", _DAILY),

@@ -1,5 +1,6 @@
-"""`skillyard add`, `remove`, `update`, `skill adopt` and `skill check`."""
+"""`skillyard add`, `sync`, `update`, `remove`, `skill adopt` and `skill check`."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -13,9 +14,10 @@ from skillyard.app.installing import (
     lock_places,
     reach_targets,
 )
-from skillyard.cli.options import Agents, DryRun, Force, OneRoot, Risky, Skills, User, Yes
+from skillyard.cli.options import Agents, DryRun, Force, NeverAsks, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.plan_text import print_carried, print_checked
+from skillyard.command_text import command_text
 from skillyard.config.load import load_settings
 from skillyard.delivery import (
     check_installed,
@@ -24,12 +26,14 @@ from skillyard.delivery import (
     plan_add,
     plan_adopt,
     plan_remove,
+    plan_sync,
     plan_update,
 )
-from skillyard.delivery.check import Status
+from skillyard.delivery.check import Checked, Status, compare
 from skillyard.delivery.merge import Favor
-from skillyard.delivery.update import UpdateOptions
-from skillyard.errors import UsageError
+from skillyard.delivery.sync import SyncOptions
+from skillyard.delivery.update import UpdateOptions, tracked_skills
+from skillyard.errors import NotFoundError, UsageError
 from skillyard.library.roots import Machine
 
 AllowHttp = Annotated[bool, typer.Option("--allow-http", help="Also accept plain http addresses.")]
@@ -53,6 +57,7 @@ def add(
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
+    yes: NeverAsks = False,  # noqa: ARG001
 ) -> Answer:
     """Install skills from a folder, an archive, git or a URL.
 
@@ -96,6 +101,47 @@ def remove(
     return _answer(context, carry_out(plan, settings, dry_run=dry_run))
 
 
+def sync(
+    context: typer.Context,
+    skills: Skills = None,
+    *,
+    agent: Agents = None,
+    root: OneRoot = None,
+    user: User = False,
+    check: Annotated[bool, typer.Option("--check", help="Change nothing; exit code 1 if anything differs.")] = False,
+    force: Force = False,
+    allow_risky: Risky = False,
+    allow_http: AllowHttp = False,
+    dry_run: DryRun = False,
+    yes: NeverAsks = False,  # noqa: ARG001
+) -> Answer:
+    """Install exactly what skillyard.lock says.
+
+    The same digests, from the pinned commit, version or archive; only `update` moves to newer ones. Skills that you
+    edited are reported and kept: the exit code is 5.
+    """
+    settings = load_settings()
+    where = Where(agents=agent or (), root=root, user=user)
+    targets = reach_targets(where, settings, Machine.here())
+    places = lock_places(targets)
+    if not any(place.lock.exists() for place in places):
+        locks = " or ".join(str(place.lock) for place in places)
+        raise NotFoundError(f"There is no {locks}.", hint="Run it in the folder of the project.")
+    if check:
+        tracked_skills(places, skills or ())
+        return _checked(context, [item for item in compare(targets) if _is_named(item, skills)], where)
+    options = SyncOptions(
+        force=force,
+        allow_risky=allow_risky or force,
+        where=where.words,
+        limits=download_limits(settings, allow_http=allow_http),
+    )
+    with sink_of(context).busy("Installing what is locked"):
+        plan = plan_sync(places, home=settings.home, ids=skills or (), options=options)
+        carried = carry_out(plan, settings, dry_run=dry_run)
+    return _answer(context, carried)
+
+
 def update(
     context: typer.Context,
     skills: Skills = None,
@@ -108,6 +154,7 @@ def update(
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
+    yes: NeverAsks = False,  # noqa: ARG001
 ) -> Answer:
     """Bring installed skills up to date, keeping your edits.
 
@@ -149,18 +196,38 @@ def adopt(
     return _answer(context, carry_out(plan, settings, dry_run=dry_run))
 
 
-def check(context: typer.Context, *, agent: Agents = None, root: OneRoot = None, user: User = False) -> Answer:
+def check(
+    context: typer.Context, skills: Skills = None, *, agent: Agents = None, root: OneRoot = None, user: User = False
+) -> Answer:
     """Check which installed skills were edited or are missing.
 
     Exit code 1 when a skill was edited, is missing or lost its links. Untracked skills are only reported.
     """
     settings = load_settings()
-    targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())
-    checked = check_installed(targets, home=settings.home, named=root is not None)
+    where = Where(agents=agent or (), root=root, user=user)
+    targets = reach_targets(where, settings, Machine.here())
+    found = check_installed(targets, home=settings.home, named=root is not None)
+    checked = [item for item in found if _is_named(item, skills)]
+    missing = {name.casefold() for name in skills or ()} - {item.id.casefold() for item in checked}
+    if missing:
+        raise NotFoundError(
+            f"No skill here is called {' or '.join(sorted(missing))}.",
+            hint="`skillyard skill check` without a name lists them all.",
+            details={"field": "skill", "value": sorted(missing)},
+        )
+    return _checked(context, checked, where)
+
+
+def _is_named(item: Checked, names: Sequence[str] | None) -> bool:
+    return not names or item.id.casefold() in {name.casefold() for name in names}
+
+
+def _checked(context: typer.Context, checked: Sequence[Checked], where: Where) -> Answer:
+    install = command_text("sync", options=where.words)
     drifted = [item for item in checked if item.status not in {Status.OK, Status.UNTRACKED}]
     return Answer(
         document={"skills": [item.as_dict() for item in checked], "drifted": len(drifted)},
-        text=lambda console: print_checked(console, checked, sink_of(context)),
+        text=lambda console: print_checked(console, checked, sink_of(context), install=install),
         exit_code=1 if drifted else 0,
     )
 

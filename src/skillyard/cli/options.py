@@ -15,6 +15,7 @@ Roots = Annotated[
 Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="Only skills of this environment.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+NeverAsks = Annotated[bool, typer.Option("--yes", "-y", help="Accepted for scripts; nothing is asked anyway.")]
 
 Agents = Annotated[
     list[str] | None,

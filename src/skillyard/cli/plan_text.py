@@ -12,6 +12,7 @@ from skillyard.cli.output import Sink
 from skillyard.cli.safe_text import one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, hanging, print_unified
 from skillyard.cli.trash import print_undo
+from skillyard.command_text import command_text
 from skillyard.delivery.check import Checked, Status
 from skillyard.delivery.plan import BLOCKED, Act, Action, FileConflict
 from skillyard.delivery.source import SourceKind
@@ -20,6 +21,7 @@ from skillyard.skill.models import Severity
 _INDENT: Final = " " * 11
 _MAX_CONFLICT_LINES: Final = 100
 _CONTEXT: Final = 2
+_MAX_FILES: Final = 5
 _FIRST_TO_LAST: Final = (Status.EDITED, Status.MISSING, Status.UNREADABLE, Status.LINK, Status.OK)
 
 
@@ -41,30 +43,50 @@ def print_carried(console: Console, carried: Carried, sink: Sink) -> None:
         sink.say("Nothing was changed: this was a dry run.")
 
 
-def print_checked(console: Console, checked: Sequence[Checked], sink: Sink) -> None:
-    """What is not as installed first, edits before all; what nobody tracks last, with a line each."""
+def print_checked(console: Console, checked: Sequence[Checked], sink: Sink, *, install: str) -> None:
+    """What is not as installed first, edits before all; what nobody tracks last, with a line each.
+
+    `install` is the command that brings all that is missing. One edit is shown in full, several with their size.
+    """
     tracked = [item for item in checked if item.status is not Status.UNTRACKED]
     untracked = [item for item in checked if item.status is Status.UNTRACKED]
+    edited = sum(item.diff is not None for item in tracked)
+    missing = [item for item in tracked if item.status is Status.MISSING]
     for item in sorted(tracked, key=lambda item: _FIRST_TO_LAST.index(item.status)):
-        _print_tracked(console, item)
+        if item.status is Status.MISSING and len(missing) > 1:
+            _print_head(console, item.status.value, BAD, item.id, str(item.path))
+        else:
+            _print_tracked(console, item, in_full=edited == 1)
     for item in untracked:
         why = "" if item.fix else item.reason
         _print_head(console, item.status.value, "yellow", item.id, f"{item.path} {why}")
     drifted = sum(item.status is not Status.OK for item in tracked)
     summary = f"{count(len(checked), 'skill')}: {drifted:,} not as installed, {len(untracked):,} untracked."
+    if missing and len(missing) == len(tracked):
+        are = "skill is" if len(missing) == 1 else "skills are"
+        summary = f"{len(missing):,} {are} in {missing[0].place.lock.name}, none is installed here."
     console.print(summary, soft_wrap=True)
+    if missing:
+        console.print(Text(f"fix: {install}", GOOD), soft_wrap=True)
     if any(item.fix for item in untracked):
         sink.say("`skillyard skill adopt NAME` starts tracking one, without a NAME all of them.")
 
 
-def _print_tracked(console: Console, item: Checked) -> None:
+def _print_tracked(console: Console, item: Checked, *, in_full: bool) -> None:
     _print_head(console, item.status.value, GOOD if item.status is Status.OK else BAD, item.id, str(item.path))
     _print_prose(console, item.reason)
     for label, command in (("fix", item.fix), ("or", item.alternative)):
         if command:
             console.print(Text(f"{_INDENT}{label}: {command}", GOOD), soft_wrap=True)
-    if item.diff:
+    if item.diff and in_full:
         print_unified(console, item.diff.unified())
+    elif item.diff:
+        lines = [line for file in item.diff.files for line in file.lines]
+        added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+        files = ", ".join(file.path for file in item.diff.files[:_MAX_FILES])
+        more = f" and {len(item.diff.files) - _MAX_FILES:,} more" if len(item.diff.files) > _MAX_FILES else ""
+        _print_prose(console, f"{files}{more}: {count(added, 'line')} added, {removed:,} removed.")
+        console.print(Text(f"{_INDENT}see: {command_text('skill check', item.id)}", FAINT), soft_wrap=True)
 
 
 def _print_action(console: Console, action: Action, *, is_dry_run: bool) -> None:

@@ -1,6 +1,6 @@
 """Delivery: skills from a source into the folders that agents read, and what becomes of them there.
 
-Every change is a plan first (`plan_add`, `plan_remove`, `plan_update`, `plan_adopt`) and is carried out by
+Every change is a plan first (`plan_add`, `plan_sync`, `plan_update`, `plan_remove`, `plan_adopt`) and is carried out by
 `apply_plan`; `check_installed` and `restore_item` complete the circle. `delivery.ship` brings skills into sandboxes
 and wherever else they are kept as somebody wants them.
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillyard.delivery.remove import plan_remove
     from skillyard.delivery.restore import restore_item
     from skillyard.delivery.source_text import parse_source
+    from skillyard.delivery.sync import plan_sync
     from skillyard.delivery.update import plan_update
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "plan_add",
     "plan_adopt",
     "plan_remove",
+    "plan_sync",
     "plan_update",
     "restore_item",
 ]
@@ -41,6 +43,7 @@ _HOMES = {
     "plan_add": "skillyard.delivery.add",
     "plan_adopt": "skillyard.delivery.adopt",
     "plan_remove": "skillyard.delivery.remove",
+    "plan_sync": "skillyard.delivery.sync",
     "plan_update": "skillyard.delivery.update",
     "restore_item": "skillyard.delivery.restore",
 }

@@ -8,12 +8,12 @@ from pathlib import Path
 from skillyard.command_text import command_text
 from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill
 from skillyard.delivery.links import leads_to, same_folder
-from skillyard.delivery.lock import Lock, LockEntry, read_lock
+from skillyard.delivery.lock import Lock, LockEntry, is_of_this_machine, read_lock
 from skillyard.delivery.look import Kind, Look, look_at
-from skillyard.delivery.plan import Act, Action, Plan, blocked
+from skillyard.delivery.plan import IDLE, Act, Action, Plan, blocked
 from skillyard.delivery.target import Target
 from skillyard.skill.bundle import SKILL_FILE
-from skillyard.skill.models import Finding, has_errors
+from skillyard.skill.models import Finding, Severity, has_errors
 from skillyard.skill.scan import scan
 
 
@@ -51,9 +51,20 @@ def _actions(fetched: Fetched, targets: Sequence[Target], *, force: bool, allow_
             if risk:
                 fix = "Read the findings; --allow-risky installs it all the same."
                 action = blocked(action, Act.REFUSED, risk, fix)
-            yield replace(action, findings=(*skill.findings, *scanned[skill.id]))
+            yield replace(action, findings=(*skill.findings, *_portability(action), *scanned[skill.id]))
         for refused_skill in fetched.refused:
             yield _refused_skill(refused_skill, target)
+
+
+def _portability(action: Action) -> Iterator[Finding]:
+    """What others who get the lock should be spared: a source that only this machine has."""
+    if action.act not in IDLE and action.after and is_of_this_machine(action.place, action.after.source):
+        yield Finding(
+            code="source-of-this-machine",
+            severity=Severity.WARNING,
+            message=f"{action.place.lock} names {action.after.source.location}, which no other machine has.",
+            fix="To share the lock, copy the source into the project or publish it, and add it from there.",
+        )
 
 
 def _refused_skill(skill: RefusedSkill, target: Target) -> Action:

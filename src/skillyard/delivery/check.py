@@ -1,7 +1,6 @@
 """Comparing what is installed with what the lock says: edited, missing, dangling, untracked."""
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -112,7 +111,7 @@ class _Comparing:
             return self._missing()
         if seen.bundle is None:
             reason = seen.findings[0].message if seen.findings else f"{self.path} is a {seen.kind}, not a folder."
-            fix = self._remove("--force") if self._is_local else self._install_again
+            fix = self._remove("--force") if self._is_local else self._sync("--force")
             return self._checked(Status.UNREADABLE, f"{reason} The fix moves it to the trash.", fix)
         if seen.digest != self.entry.digest:
             base = self.depot.get(self.entry.digest) if self.depot else None
@@ -125,9 +124,9 @@ class _Comparing:
     def _missing(self) -> Checked:
         reason = f"{self.path} is not there."
         if not self._is_local:
-            return self._checked(Status.MISSING, reason, self._update)
+            return self._checked(Status.MISSING, reason, self._sync())
         if self.depot and self.depot.get(self.entry.digest):
-            return self._checked(Status.MISSING, f"{reason} The fix brings back what was adopted.", self._update)
+            return self._checked(Status.MISSING, f"{reason} The fix brings back what was adopted.", self._sync())
         reason += " It has no source to fetch it from: put it back, or let the lock forget it."
         return self._checked(Status.MISSING, reason, self._remove())
 
@@ -138,15 +137,14 @@ class _Comparing:
             return replace(self._checked(Status.EDITED, reason, fix), diff=diff)
         reason = "It was edited since it was installed. The fix keeps the edits, the other command drops them."
         edited = self._checked(Status.EDITED, reason, self._update)
-        return replace(edited, alternative=self._install_again, diff=diff)
+        return replace(edited, alternative=self._sync("--force"), diff=diff)
 
     def _lost(self, link: Path) -> Checked:
         if not os.path.lexists(link):
-            return self._checked(Status.LINK, f"The link {link} is missing.", self._update)
-        reason = f"{link} is not the link to it any more."
-        if link.is_symlink():
-            return self._checked(Status.LINK, reason, f"{shlex.join(['rm', str(link)])} && {self._update}")
-        return self._checked(Status.LINK, f"{reason} Move away what is there first.", self._update)
+            return self._checked(Status.LINK, f"The link {link} is missing.", self._sync())
+        fate = "makes the link again" if link.is_symlink() else "moves what is there to the trash"
+        reason = f"{link} is not the link to it any more. The fix {fate}."
+        return self._checked(Status.LINK, reason, self._sync("--force"))
 
     def _checked(self, status: Status, reason: str = "", fix: str = "") -> Checked:
         entry = self.entry
@@ -166,11 +164,8 @@ class _Comparing:
     def _update(self) -> str:
         return command_text("update", self.entry.id, options=self._root)
 
-    @property
-    def _install_again(self) -> str:
-        """Into the very folder it is in: by default a second copy would be made in another one."""
-        source, *skill = self.entry.source.words
-        return command_text("add", source, options=[*skill, "--root", str(self.path.parent), "--force"])
+    def _sync(self, *options: str) -> str:
+        return command_text("sync", self.entry.id, options=[*self._root, *options])
 
     def _remove(self, *options: str) -> str:
         return command_text("remove", self.entry.id, options=[*self._root, *options, "-y"])

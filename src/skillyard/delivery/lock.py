@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
+from urllib.parse import quote, unquote
 
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.source import Source, SourceKind, is_digest
@@ -17,6 +18,8 @@ LOCK_VERSION: Final = 1
 MAX_LOCK_BYTES: Final = 16 * MIB
 _PATH_KINDS: Final = frozenset({SourceKind.FOLDER, SourceKind.ARCHIVE})
 _HERE: Final = "./"
+_BESIDE: Final = "../"
+_FILE_URL: Final = "file://"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -131,11 +134,38 @@ def entry_to_dict(place: LockPlace, entry: LockEntry) -> dict[str, object]:
     return written if entry.verified else {**written, "verified": False}
 
 
+def is_of_this_machine(place: LockPlace, source: Source) -> bool:
+    """Whether a lock names a path that others who have the lock do not have."""
+    return not place.trusted and _path(source) is not None and not _written_location(place, source).startswith(".")
+
+
+def _path(source: Source) -> Path | None:
+    """Where on this machine a source is; None for one that is reached over a network."""
+    if source.kind in _PATH_KINDS:
+        return Path(source.location)
+    if source.kind is SourceKind.GIT and source.location.startswith(_FILE_URL):
+        return Path(unquote(source.location.removeprefix(_FILE_URL)))
+    return None
+
+
 def _written_location(place: LockPlace, source: Source) -> str:
-    """Paths inside the place are written relative to it, so that a project can move."""
-    if source.kind in _PATH_KINDS and Path(source.location).is_relative_to(place.base):
-        return _HERE + Path(source.location).relative_to(place.base).as_posix()
+    """Paths inside the place, or beside a project, are written relative to it: a project moves, and is cloned."""
+    path = _path(source)
+    if path is None:
+        return source.location
+    if path.is_relative_to(place.base):
+        return _HERE + path.relative_to(place.base).as_posix()
+    around = place.base.parent
+    if not place.trusted and around != around.parent and path.is_relative_to(around):
+        return _BESIDE + path.relative_to(around).as_posix()
     return source.location
+
+
+def _read_location(place: LockPlace, kind: SourceKind, location: str) -> str:
+    if not location.startswith((_HERE, _BESIDE)) or kind not in {*_PATH_KINDS, SourceKind.GIT}:
+        return location
+    path = os.path.normpath(place.base / location)
+    return f"{_FILE_URL}{quote(path)}" if kind is SourceKind.GIT else path
 
 
 def entry_from_dict(place: LockPlace, raw: object, where: str) -> LockEntry:
@@ -180,12 +210,9 @@ def _source(place: LockPlace, where: str, text: Any) -> Source:  # noqa: ANN401 
     kind = text("kind", required=True)
     if kind not in set(SourceKind):
         raise _broken(place, f"{where}.kind is {kind!r}, not one of {', '.join(SourceKind)}")
-    location = text("source")
-    if SourceKind(kind) in _PATH_KINDS:
-        if location.startswith(_HERE):
-            location = os.path.normpath(place.base / location)
-        if not Path(location).is_absolute():
-            raise _broken(place, f"{where}.source must start with ./ or be absolute, got {location!r}")
+    location = _read_location(place, SourceKind(kind), text("source"))
+    if SourceKind(kind) in _PATH_KINDS and not Path(location).is_absolute():
+        raise _broken(place, f"{where}.source must start with ./ or ../ or be absolute, got {location!r}")
     try:
         return Source(
             kind=SourceKind(kind), location=location, ref=text("ref"), subpath=text("subpath"), digest=text("pin")

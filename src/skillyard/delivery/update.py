@@ -42,24 +42,27 @@ def plan_update(
     Every source is asked once. One that cannot be reached leaves its skills as they are, and says so.
     """
     options = options or UpdateOptions()
-    tracked = [(place, entry) for place in places for entry in _tracked_entries(place, ids)]
-    missing = {skill_id.casefold() for skill_id in ids} - {entry.id.casefold() for _, entry in tracked}
+    tracked = tracked_skills(places, ids)
+    skills = [(entry.source, entry.id) for _, entry in tracked if entry.source.kind is not SourceKind.LOCAL]
+    news = fetch_again(skills, limits=options.limits)
+    depot = Depot(home)
+    actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
+    return Plan(actions=tuple(linked for action in actions for linked in with_links(action)))
+
+
+def tracked_skills(places: Sequence[LockPlace], ids: Collection[str]) -> list[tuple[LockPlace, LockEntry]]:
+    """The entries of the locks of these places, or those of them named in `ids`, each of which there must be."""
+    wanted = {skill_id.casefold() for skill_id in ids}
+    entries = [(place, entry) for place in places for entry in read_lock(place).entries]
+    tracked = [(place, entry) for place, entry in entries if not wanted or entry.id.casefold() in wanted]
+    missing = wanted - {entry.id.casefold() for _, entry in tracked}
     if missing:
         raise NotFoundError(
             f"No installed skill is called {' or '.join(sorted(missing))}.",
             hint="`skillyard skill check` lists what is installed; `skillyard skill adopt` tracks what is not.",
             details={"field": "skill", "value": sorted(missing)},
         )
-    skills = [(entry.source, entry.id) for _, entry in tracked if entry.source.kind is not SourceKind.LOCAL]
-    news = fetch_again(skills, limits=options.limits)
-    depot = Depot(home)
-    actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
-    return Plan(actions=tuple(linked for action in actions for linked in _with_links(action)))
-
-
-def _tracked_entries(place: LockPlace, ids: Collection[str]) -> Iterator[LockEntry]:
-    wanted = {skill_id.casefold() for skill_id in ids}
-    return (entry for entry in read_lock(place).entries if not wanted or entry.id.casefold() in wanted)
+    return tracked
 
 
 def _action(
@@ -97,7 +100,7 @@ def _action(
     )
 
 
-def _with_links(action: Action) -> Iterator[Action]:
+def with_links(action: Action) -> Iterator[Action]:
     """The action, which also makes the links that are missing. For that no source is needed."""
     links = map(action.place.resolve, action.after.links if action.after else ())
     missing = tuple(link for link in links if not os.path.lexists(link))
