@@ -95,7 +95,9 @@ def _tracked(action: Action, bundle: Bundle, foreign: Mapping[str, ForeignEntry]
         links=tuple(sorted(place.relative(link) for link in links if leads_to(link, action.path))),
         verified=known is None or known.source.kind is SourceKind.LOCAL or known.vouches_for(bundle),
     )
-    return replace(action, after=entry, pristine=bundle)
+    vague = known is not None and known.origin and known.source.kind is SourceKind.LOCAL
+    reason = f"The npx skills installer noted {known.origin!r}, which is no exact source." if known and vague else ""
+    return replace(action, after=entry, pristine=bundle, reason=reason)
 
 
 def _name_and_version(bundle: Bundle) -> tuple[str, str]:

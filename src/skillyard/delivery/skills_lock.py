@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from skillyard.delivery.source import Source, SourceKind
-from skillyard.delivery.source_text import INDEX_FILE, WELL_KNOWN, parse_source
+from skillyard.delivery.source_text import parse_source
 from skillyard.errors import InputError, SkillyardError
 from skillyard.library.regular import read_regular
 from skillyard.skill.bundle import Bundle
@@ -29,6 +29,8 @@ class ForeignEntry:
 
     source: Source
     content_hash: str = ""
+    origin: str = ""
+    """Where it came from as the installer wrote it, also where that is no exact source."""
 
     def vouches_for(self, bundle: Bundle) -> bool:
         """Whether the content is exactly what was installed. A hash that does not match proves nothing."""
@@ -74,15 +76,15 @@ def _entry(name: str, fields: dict[str, Any], folder: Path) -> ForeignEntry:
     except SkillyardError:
         # Its origin cannot be fetched from again; the skill itself is fine.
         source = Source(kind=SourceKind.LOCAL)
-    return ForeignEntry(source=source, content_hash=texts.get("computedHash", ""))
+    origin = texts.get("sourceUrl") or texts.get("source", "")
+    return ForeignEntry(source=source, content_hash=texts.get("computedHash", ""), origin=origin)
 
 
 def _source(name: str, texts: Mapping[str, str], folder: Path) -> Source:
     kind, named = texts.get("sourceType", ""), texts.get("source", "")
     url = texts.get("sourceUrl", "") or named
     if kind == "well-known":
-        location = f"https://{named}{WELL_KNOWN}/{INDEX_FILE}"
-        return Source(kind=SourceKind.INDEX, location=location, subpath=name)
+        return _index(texts.get("sourceUrl", ""), name, folder)
     if kind == "local":
         return parse_source(url, cwd=folder)
     if kind not in {"github", "gitlab", "git"}:
@@ -93,6 +95,17 @@ def _source(name: str, texts: Mapping[str, str], folder: Path) -> Source:
     if last not in SKILL_FILE_NAMES:
         subpath = f"{subpath}/{last}".strip("/")
     return replace(source, ref=texts.get("ref", source.ref), subpath=subpath or source.subpath)
+
+
+def _index(url: str, name: str, folder: Path) -> Source:
+    """The index of the site whose address was written down whole; nothing is guessed from a part of it.
+
+    With a path in it, the installer may have taken the index of that path or of the whole host.
+    """
+    if not url.startswith(("https://", "http://")):
+        return Source(kind=SourceKind.LOCAL)
+    source = parse_source(url, cwd=folder)
+    return replace(source, subpath=name) if source.kind is SourceKind.INDEX else Source(kind=SourceKind.LOCAL)
 
 
 def _hash(bundle: Bundle, *, collated: bool) -> str:

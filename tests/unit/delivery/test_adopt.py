@@ -120,3 +120,17 @@ def test_a_folder_that_cannot_be_a_skill_is_refused(targets, machine: Machine, s
     (action,) = plan_adopt(targets, machine=machine).actions
     assert action.act is Act.REFUSED
     assert action.fix
+
+
+def test_an_origin_that_is_not_exact_is_told_and_gives_no_source(tmp_path: Path, skill_md):
+    folder = tmp_path / "project/.agents/skills/pdf"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(skill_md("pdf"))
+    origin = {"source": "a.example", "sourceUrl": "https://a.example/team/a", "sourceType": "well-known"}
+    (tmp_path / "project/skills-lock.json").write_text(json.dumps({"version": 1, "skills": {"pdf": origin}}))
+    machine = Machine(home=tmp_path / "person", cwd=tmp_path / "project", env={})
+    target = Target(place=project_place(tmp_path / "project"), root=folder.parent)
+    (action,) = plan_adopt([target], machine=machine).actions
+    assert action.after is not None
+    assert action.after.source.kind is SourceKind.LOCAL
+    assert "'https://a.example/team/a', which is no exact source" in action.reason

@@ -45,13 +45,36 @@ def git(location: str, **fields: str) -> Source:
             git("https://gitlab.com/g/r", subpath="a"),
         ),
         (
-            {"source": "example.com", "sourceType": "well-known"},
+            {"source": "example.com", "sourceUrl": "https://example.com", "sourceType": "well-known"},
             Source(
                 kind=SourceKind.INDEX,
                 location="https://example.com/.well-known/agent-skills/index.json",
                 subpath="pdf",
             ),
         ),
+        (
+            {"source": "127.0.0.1", "sourceUrl": "http://127.0.0.1:18500", "sourceType": "well-known"},
+            Source(
+                kind=SourceKind.INDEX,
+                location="http://127.0.0.1:18500/.well-known/agent-skills/index.json",
+                subpath="pdf",
+            ),
+        ),
+        (
+            {
+                "source": "a.example",
+                "sourceUrl": "https://a.example/.well-known/agent-skills/index.json",
+                "sourceType": "well-known",
+            },
+            Source(
+                kind=SourceKind.INDEX,
+                location="https://a.example/.well-known/agent-skills/index.json",
+                subpath="pdf",
+            ),
+        ),
+        ({"source": "a.example", "sourceUrl": "https://a.example/team/a", "sourceType": "well-known"}, LOCAL),
+        ({"source": "a.example", "sourceUrl": "/etc", "sourceType": "well-known"}, LOCAL),
+        ({"source": "a.example", "sourceType": "well-known"}, LOCAL),
         ({"source": "some-package", "sourceType": "node_modules"}, LOCAL),
         ({"source": "/gone/away", "sourceType": "local"}, LOCAL),
         ({"source": "g/r", "sourceType": "git"}, LOCAL),
