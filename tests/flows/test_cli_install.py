@@ -129,6 +129,46 @@ def test_removing_takes_links_along_and_keeps_the_folder_in_the_trash(run, sourc
     assert run("remove", "tool", code=3)["error"]["code"] == "not_found"
 
 
+def test_removing_for_one_agent_leaves_the_others_alone(run, source, tmp_path):
+    project = tmp_path / "project"
+    run("add", source, "-a", "claude", "-a", "codex")
+    run("remove", "tool", "-a", "codex", "-y")
+    assert not (project / ".agents/skills/tool").exists()
+    assert (project / ".claude/skills/tool/SKILL.md").is_file()
+    assert run("skill", "check")["drifted"] == 0
+    run("add", source, "-a", "claude", "-a", "codex")
+    run("remove", "tool", "-a", "claude", "-y")
+    assert (project / ".agents/skills/tool/SKILL.md").is_file()
+    assert not (project / ".claude/skills/tool").exists()
+
+
+def test_what_another_agent_has_for_itself_is_not_removed_for_one_that_only_reads_it(run, source, tmp_path):
+    run("add", source, "-a", "claude")
+    run("remove", "tool", "-a", "cursor", "-y", code=3)
+    assert (tmp_path / "project/.claude/skills/tool/SKILL.md").is_file()
+
+
+def test_an_installed_skill_is_given_to_more_agents(run, source, tmp_path):
+    project = tmp_path / "project"
+    run("add", source, "-a", "claude")
+    edited = project / ".claude/skills/tool/SKILL.md"
+    edited.write_text(edited.read_text() + "mine\n")
+    done = run("add", source, "-a", "claude", "-a", "codex", "-a", "cursor")
+    assert [action["action"] for action in done["actions"]] == ["move"]
+    for folder in (".claude", ".agents", ".cursor"):
+        assert "mine" in (project / folder / "skills/tool/SKILL.md").read_text()
+    assert (project / ".claude/skills/tool").is_symlink()
+    assert [item["status"] for item in run("skill", "check", code=1)["skills"]] == ["edited"]
+    assert run("add", source, "-a", "claude", "-a", "codex", "-a", "cursor", code=5)["left"][0]["action"] == "conflict"
+
+
+def test_the_fix_for_an_edited_skill_removes_it_without_a_question(run, source, tmp_path):
+    run("add", source)
+    (tmp_path / "project/.agents/skills/tool/notes.md").write_text("mine")
+    done = paste(run, run("remove", "tool", "-y", code=5)["left"][0]["fix"])
+    assert (type(tmp_path)(done["trashed"][0]["content"]) / "notes.md").read_text() == "mine"
+
+
 def test_what_was_removed_comes_back_with_its_links(run, source, tmp_path):
     run("add", source)
     run("remove", "tool", "-y")

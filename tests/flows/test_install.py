@@ -23,6 +23,7 @@ from skillyard.delivery import (
     restore_item,
 )
 from skillyard.delivery.plan import Plan
+from skillyard.delivery.remove import RemoveOptions
 from skillyard.delivery.target import agent_targets, root_targets
 from skillyard.library.agents import Scope
 from skillyard.library.folder import FolderLibrary
@@ -240,7 +241,11 @@ def test_a_hostile_project_lock_touches_nothing(person: Person, publisher: Publi
     for path in ("../precious", str(precious), ".git/hooks/precious", ".agents/../../precious"):
         entry = {**good["skills"][0], "id": "precious", "path": path}
         lock.write_text(json.dumps({"version": 1, "skills": [entry]}))
-        for command in (person.update, person.status, lambda: plan_remove(["precious"], person.roots, force=True)):
+        for command in (
+            person.update,
+            person.status,
+            lambda: plan_remove(["precious"], person.roots, RemoveOptions(force=True)),
+        ):
             with pytest.raises(Exception, match=r"not inside|git run commands"):
                 command()
     assert sorted(path for path in tmp_path.rglob("*") if path.is_relative_to(precious)) == before

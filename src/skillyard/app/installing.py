@@ -10,6 +10,7 @@ from skillyard.delivery.apply import Outcome, apply_plan
 from skillyard.delivery.download import Credentials, DownloadLimits
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan
+from skillyard.delivery.remove import Reader, RemoveOptions
 from skillyard.delivery.target import SHARED_AGENT, Target, agent_targets, folder_target, root_targets
 from skillyard.errors import UsageError
 from skillyard.library.agents import AGENTS, Scope, find_agent, is_present
@@ -75,6 +76,37 @@ def reach_targets(where: Where, settings: "Settings", machine: Machine) -> tuple
     known = {target.place for target in targets}
     locked = root_targets(shared, machine=machine, home=settings.home)
     return (*targets, *(target for target in locked if target.place not in known))
+
+
+def removal_targets(where: Where, settings: "Settings", machine: Machine) -> tuple[Target, ...]:
+    """The folders from which skills are removed: of a named agent its own ones, not those of others that it reads."""
+    if not where.agents:
+        return reach_targets(where, settings, machine)
+    roots = [root for name in where.agents for root in roots_for(find_agent(name), machine, own=True)]
+    if where.user:
+        roots = [root for root in roots if root.scope is Scope.USER]
+    return root_targets(roots, machine=machine, home=settings.home)
+
+
+def remove_options(where: Where, machine: Machine, *, force: bool) -> RemoveOptions:
+    """Who else is here when something is removed for some agents."""
+    named = [find_agent(name) for name in where.agents]
+    others = [agent for agent in AGENTS if agent not in named and agent.id != SHARED_AGENT]
+    readers = [
+        Reader(label=agent.label, roots=tuple(root.path for root in roots_for(agent, machine)))
+        for agent in others
+        if where.agents and is_present(agent, home=machine.home, env=machine.env)
+    ]
+    shared = find_agent(SHARED_AGENT)
+    return RemoveOptions(
+        only_here=where.is_named,
+        for_agents=bool(where.agents),
+        shared=[install_root(shared, scope, machine).path for scope in (Scope.PROJECT, Scope.USER)],
+        readers=readers,
+        switches=[agent.id for agent in named] if all(agent.switch for agent in named) else (),
+        force=force,
+        where=where.words,
+    )
 
 
 def download_limits(settings: "Settings", *, allow_http: bool = False) -> DownloadLimits:

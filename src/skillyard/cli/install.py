@@ -13,6 +13,8 @@ from skillyard.app.installing import (
     install_targets,
     lock_places,
     reach_targets,
+    removal_targets,
+    remove_options,
 )
 from skillyard.cli.options import Agents, DryRun, Force, NeverAsks, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
@@ -93,10 +95,11 @@ def remove(
     """
     settings = load_settings()
     where = Where(agents=agent or (), root=root, user=user)
-    targets = reach_targets(where, settings, Machine.here())
-    plan = plan_remove(skills, targets, only_here=where.is_named, force=force)
+    machine = Machine.here()
+    targets = removal_targets(where, settings, machine)
+    plan = plan_remove(skills, targets, remove_options(where, machine, force=force))
     if plan.changes and not dry_run:
-        folders = ", ".join(str(action.path) for action in plan.changes)
+        folders = ", ".join(str(action.origin or action.path) for action in plan.changes)
         sink_of(context).confirm(f"Remove {folders}?", yes=yes)
     return _answer(context, carry_out(plan, settings, dry_run=dry_run))
 

@@ -119,13 +119,22 @@ class _Adding:
             links=tuple(link for link in links if not leads_to(link, path)),
             unlinks=occupied,
         )
+        own = self._own_copy(occupied) if seen.kind is Kind.ABSENT else None
+        if own is not None:
+            plain = _shared_from(own, plain)
+            occupied = plain.unlinks
         if occupied and not self.force:
             return _conflict(
                 plain,
                 f"{occupied[0]} is in the way of a link.",
                 "Use --copy for separate copies, or --force to put a link there (what is there goes to the trash).",
             )
-        return self._decided(plain, seen)
+        return plain if own is not None else self._decided(plain, seen)
+
+    def _own_copy(self, occupied: Sequence[Path]) -> LockEntry | None:
+        """The copy of this skill that one of the agents has for itself, and may share from now on."""
+        entries = (self.lock.at(self.target.place.relative(path)) for path in occupied if not path.is_symlink())
+        return next((entry for entry in entries if entry and _same_source(entry, self.skill)), None)
 
     def _copy(self, path: Path) -> Path:
         """Where the skill's files are: for a link that was made for another agent's copy, that copy."""
@@ -179,6 +188,22 @@ class _Adding:
         links = [root / self.skill.id for root in roots]
         occupied = [link for link in links if os.path.lexists(link) and not leads_to(link, path)]
         return links, tuple(occupied)
+
+
+def _shared_from(own: LockEntry, plain: Action) -> Action:
+    """The agent's own copy, as it is, moves to the shared place and becomes a link where it was."""
+    origin = plain.place.resolve(own.path)
+    links = plain.after.links if plain.after else ()
+    return replace(
+        plain,
+        act=Act.MOVE,
+        origin=origin,
+        reason=f"It was in {origin}, which becomes a link to it.",
+        after=replace(own, path=plain.place.relative(plain.path), links=tuple(sorted({*links, own.path}))),
+        bundle=None,
+        pristine=None,
+        unlinks=tuple(path for path in plain.unlinks if path != origin),
+    )
 
 
 def _same_source(entry: LockEntry, skill: FetchedSkill) -> bool:

@@ -1,5 +1,6 @@
 """Carrying a plan out, one skill at a time, each whole or not at all."""
 
+import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from pathlib import Path
 from skillyard.delivery.depot import Depot
 from skillyard.delivery.guard import only_writer
 from skillyard.delivery.leftovers import put_right
-from skillyard.delivery.links import make_link
+from skillyard.delivery.links import leads_to, make_link
 from skillyard.delivery.lock import Lock, read_lock, write_lock
 from skillyard.delivery.look import Look, look_at
 from skillyard.delivery.place import LockPlace
@@ -113,12 +114,28 @@ class _Performing:
             self.depot.keep(action.pristine)
         for path in action.unlinks:
             self._take_away(path)
-        if action.act is Act.REMOVE:
+        if action.origin is not None:
+            self._move(action.origin)
+        elif action.act is Act.REMOVE:
             self._take_away(action.path)
         elif action.bundle is not None:
             self._write(action.bundle)
         for link in action.links:
             make_link(link, action.path)
+
+    def _move(self, origin: Path) -> None:
+        """The folder goes to the place of its link, or to a free one, with all that is in it."""
+        path = self.action.path
+        was_link = leads_to(path, origin)
+        if was_link:
+            path.unlink()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.move(origin, path)
+        except OSError:
+            if was_link:
+                make_link(path, origin)
+            raise
 
     def _take_away(self, path: Path) -> None:
         if path.is_symlink():
@@ -160,7 +177,7 @@ def _is_as_installed(action: Action, seen: Look) -> bool:
 
 
 def _written_down(action: Action, lock: Lock) -> Lock:
-    for path in action.unlinks:
+    for path in (*action.unlinks, *((action.origin,) if action.origin else ())):
         lock = lock.without(action.place.relative(path))
     if action.after is not None:
         return lock.having(action.after)

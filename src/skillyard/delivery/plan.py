@@ -25,6 +25,8 @@ class Act(StrEnum):
     """Track what is there already; the folder stays as it is."""
     RECORD = "record"
     """Bring the lock or the links up to date; the folder stays as it is."""
+    MOVE = "move"
+    """Take the folder, as it is, from `origin` to `path`: other agents share it from now on, or no longer."""
     REMOVE = "remove"
     UNCHANGED = "unchanged"
     CONFLICT = "conflict"
@@ -55,6 +57,8 @@ class Action:
     id: str
     place: LockPlace
     path: Path
+    origin: Path | None = None
+    """The folder that moves to `path`."""
     reason: str = ""
     fix: str = ""
     seen: str = ""
