@@ -62,6 +62,12 @@ def test_a_server_learns_behind_the_request(home, monkeypatch, capsys):
             (lesson,) = yard.learning.show(given["id"])["lessons"]
         told(capsys, "learn", "undo", lesson["id"])
         assert told(capsys, "learn", "memory", "recall", "name", code=1)["memories"] == []
+        assert told(capsys, "learn", "list", "--stage", "undone")["counts"] == {"undone": 1}
+        given = told(capsys, "learn", "feedback", SAID, "--agent", "support", "--wait")
+        assert (given["again"], given["created"], given["stage"]) == (True, False, "committed")
+        told(capsys, "learn", "undo", lesson["id"])
+        assert told(capsys, "learn", "retry", given["id"], "--wait")["stage"] == "committed"
+        assert told(capsys, "learn", "memory", "recall", "name")["memories"] != []
     finally:
         server.terminate()
         server.communicate()

@@ -126,8 +126,16 @@ def test_feedback_is_proposed_approved_a_new_version_and_undone(school, visit, t
     expect(page.locator("#standing")).to_contain_text("undone")
     visitor.go("/learning")
     expect(page.locator("#inbox li", has_text="감사 인사")).to_contain_text("undone")
+    expect(page.get_by_role("link", name="undone 1")).to_be_visible()
     visitor.go(f"/skills/{name}")
     expect(page.get_by_role("article")).not_to_contain_text("Thank")
+    visitor.go("/learning?stage=undone")
+    page.locator("#inbox li a.said").click()
+    page.get_by_role("button", name="Try again").click()
+    expect(told(page)).to_contain_text("tried again")
+    expect(page.locator("#standing")).to_contain_text("proposed")  # by itself, and as a proposal of its own
+    page.get_by_role("button", name="Reject").click()
+    expect(page.locator("#standing")).to_contain_text("rejected")
 
 
 def test_a_proposal_that_somebody_else_decided_shows_so_and_takes_no_half_written_word_away(school, visit, tmp_path):
@@ -178,7 +186,18 @@ def test_without_a_model_it_says_how_to_set_one_and_a_file_waits_line_by_line(ya
     expect(page.locator("blockquote")).to_contain_text("<script>")
     assert page.title() == "Feedback · Skillyard"
     page.get_by_role("button", name="Try again").click()
-    expect(told(page)).to_contain_text("tried again")
+    expect(told(page)).to_contain_text("learned from once a model is set")
+
+
+def test_feedback_that_is_given_without_a_model_is_said_to_wait_and_leads_to_where_one_is_set(yard, visit):
+    page = visit(yard.url).go("/learning")
+    page.get_by_label("What should be different?").fill("Say please.")
+    page.get_by_role("button", name="Send").click()
+    expect(told(page)).to_contain_text(
+        "Saved. It is learned from once a model is set, or when a connected agent takes it."
+    )
+    expect(page.locator("#standing")).to_contain_text("waits for a model")
+    expect(page.get_by_role("link", name="Choose a model")).to_have_attribute("href", "/set-up")
 
 
 @pytest.mark.parametrize("javascript", [True, False])

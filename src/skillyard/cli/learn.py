@@ -9,7 +9,15 @@ import typer
 
 from skillyard.cli.amounts import moment
 from skillyard.cli.learn_options import FeedbackId, LessonId, Limit, read_file
-from skillyard.cli.learn_text import FAILED, counts_text, next_of, outcome_of, print_outcome, stage_text
+from skillyard.cli.learn_text import (
+    FAILED,
+    WAITING_FOR_MODEL,
+    counts_text,
+    next_of,
+    outcome_of,
+    print_outcome,
+    stage_text,
+)
 from skillyard.cli.learn_watching import follow
 from skillyard.cli.options import DryRun, Token
 from skillyard.cli.output import Answer, Sink, sink_of
@@ -34,6 +42,7 @@ Stage = Literal[
     "needs_review",
     "failed",
     "rejected",
+    "undone",
 ]
 
 
@@ -104,7 +113,7 @@ def feedback(
         if not _waits(client, wait):
             return _given(taken)
         over = follow(sink_of(context), client.learning, [taken["id"]], quiet=True)
-    return _learned({**over.rested[0], "created": taken["created"]})
+    return _learned({**over.rested[0], "created": taken["created"], "again": taken["again"]})
 
 
 def list_feedback(
@@ -149,7 +158,10 @@ def retry(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Learn from feedback again, from where it stopped."""
+    """Learn from feedback again.
+
+    What failed or came to nothing goes on where it stopped; what was undone is decided anew.
+    """
     with yard_client(server, token) as client:
         taken = client.learning.retry(feedback_id)
         if not _waits(client, wait):
@@ -167,7 +179,7 @@ def undo(lesson: LessonId, *, reason: Why = "", server: Server = None, token: To
         for line in outcome_of(done):
             console.print(styled((done["id"], "bold"), f"  {inline(line)}"), soft_wrap=True)
 
-    return Answer(document=done, text=text)
+    return Answer(document=done, text=text, remarks=[f"Learn it again: skillyard learn retry {done['feedback_id']}"])
 
 
 def _waits(client: Skillyard, wait: bool | None) -> bool:
@@ -177,22 +189,28 @@ def _waits(client: Skillyard, wait: bool | None) -> bool:
 
 def _given(taken: Mapping[str, Any]) -> Answer:
     line = styled((taken["id"], "bold"), "  ", stage_text(taken["stage"]))
-    known = [] if taken.get("created", True) else ["It was given before; nothing was added."]
+    follow_it = [] if taken["stage"] == WAITING_FOR_MODEL else ["Follow it: skillyard learn watch"]
     return Answer(
         document=taken,
         text=lambda console: console.print(line, soft_wrap=True),
-        remarks=[*known, "Follow it: skillyard learn watch"],
+        remarks=[*_known(taken), *next_of(taken), *follow_it],
     )
 
 
 def _learned(over: Mapping[str, Any]) -> Answer:
-    known = [] if over.get("created", True) else ["It was given before; nothing was added."]
     return Answer(
         document=over,
         text=lambda console: print_outcome(console, over),
         exit_code=1 if over["stage"] in FAILED else 0,
-        remarks=[*known, *next_of(over)],
+        remarks=[*_known(over), *next_of(over)],
     )
+
+
+def _known(taken: Mapping[str, Any]) -> list[str]:
+    """What is said of feedback that came before."""
+    if taken.get("again"):
+        return ["It was given before and undone; it is learned again."]
+    return [] if taken.get("created", True) else ["It was given before; nothing was added."]
 
 
 def _give_file(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 FAILED: Final = frozenset({"needs_review", "failed"})
 """Where feedback is when learning from it did not succeed."""
+WAITING_FOR_MODEL: Final = "waiting_for_model"
 STAGE_STYLES: Final = {
     "committed": GOOD,
     "proposed": "yellow",
@@ -28,8 +29,8 @@ STAGE_STYLES: Final = {
 _SERIOUSNESS: Final = {"error": ("✗ error  ", BAD), "warning": ("! warning", "yellow"), "note": ("· note   ", "cyan")}
 _DONE: Final = {"CREATE": "new", "UPDATE": "changed", "DELETE": "deleted", "NOOP": "as it was"}
 SET_A_MODEL: Final = (
-    "No model is set: `skillyard config set model PROVIDER:MODEL`, and its key in SKILLYARD_MODEL_API_KEY. Or let a "
-    "connected agent take it."
+    "Saved. It is learned once a model is set: `skillyard config set model PROVIDER:MODEL`, and its key in "
+    "SKILLYARD_MODEL_API_KEY. Or let a connected agent take it."
 )
 
 
@@ -86,7 +87,7 @@ def _aimed(lesson: Mapping[str, Any]) -> str:
 def next_of(one: Mapping[str, Any]) -> list[str]:
     """What can be done about feedback now, as commands."""
     stage = one["stage"]
-    if stage == "waiting_for_model":
+    if stage == WAITING_FOR_MODEL:
         return [SET_A_MODEL]
     steps: list[str] = []
     for lesson in one.get("lessons", ()):
@@ -100,6 +101,8 @@ def next_of(one: Mapping[str, Any]) -> list[str]:
             steps.append(f"Undo it: skillyard learn undo {lesson['id']}")
     if stage in FAILED or stage == "no_commit":
         steps.append(f"Try it again: skillyard learn retry {one['id']}")
+    elif any(lesson["state"] == "undone" for lesson in one.get("lessons", ())):
+        steps.append(f"Learn it again: skillyard learn retry {one['id']}")
     return steps
 
 

@@ -104,9 +104,8 @@ class Commits:
             raise half_done("It is learned, less the skills that the agent was to be given", error) from error
 
     async def _propose(self, author: Author, draft: Draft) -> Proposed:
-        lesson = author.lesson_id
         draft = replace(draft, audience=draft.audience or tenant_audience(author.principal.tenant_id))
-        proposal_id = id_of("prop", lesson) if lesson else new_id("prop")
+        proposal_id = id_of("prop", author.key) if author.key else new_id("prop")
         async with self._database.write() as transaction:
             present = await transaction.session.get(ProposalRow, proposal_id)
             if present is None or present.state == ProposalState.STALE.value:

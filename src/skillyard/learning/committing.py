@@ -26,6 +26,7 @@ class Pupil:
         return Author(
             principal=self.principal,
             lesson_id=self.lesson.id,
+            turn=self.lesson.turn,
             agent_id=self.lesson.agent_id,
             feedback=said,
             why=Why(reason=f"Learned from feedback {self.feedback.id}.", feedback=said),

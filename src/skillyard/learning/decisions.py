@@ -122,14 +122,15 @@ class Decisions:
         async with self._database.read() as session:
             if principal is None or principal.person_id != proposal.decided_by:
                 principal = await owner_of(session, proposal.decided_by or "", scope=Scope.PUBLISH)
-            said, agent_id = "", None
+            said, agent_id, turn = "", None, 0
             if proposal.lesson_id is not None:
                 lesson = await session.get_one(LessonRow, proposal.lesson_id)
                 feedback = feedback_of(await session.get_one(FeedbackRow, lesson.feedback_id))
-                said, agent_id = feedback.said, lesson.agent_id
+                said, agent_id, turn = feedback.said, lesson.agent_id, lesson.turn
         return Author(
             principal=principal,
             lesson_id=proposal.lesson_id,
+            turn=turn,
             proposal_id=proposal.id,
             agent_id=agent_id,
             feedback=said,

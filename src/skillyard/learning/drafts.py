@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol, Self, TypeAlias
 from skillyard.errors import ConflictError, SkillyardError, UnavailableError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
+from skillyard.learning.ids import lesson_key
 from skillyard.learning.states import Operation, Relation, Target
 
 ADMIN_NEEDED: Final = "Only an administrator may attach skills to agents and detach them: one has to agree."
@@ -123,6 +124,8 @@ class Author:
     principal: Principal
     lesson_id: str | None
     """None for a change that a person makes by hand."""
+    turn: int = 0
+    """Of the lesson: how often it was undone and learned again."""
     proposal_id: str | None = None
     """The proposal that is carried out, if it is one."""
     agent_id: str | None = None
@@ -131,8 +134,8 @@ class Author:
 
     @property
     def key(self) -> str | None:
-        """What has its effect once, however often it is tried: the lesson, else the proposal."""
-        return self.lesson_id or self.proposal_id
+        """What has its effect once, however often it is tried: the turn of a lesson, else the proposal."""
+        return lesson_key(self.lesson_id, self.turn) if self.lesson_id else self.proposal_id
 
 
 class Applier(Protocol):

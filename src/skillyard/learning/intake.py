@@ -1,16 +1,16 @@
 """Taking feedback in: durable before it is acknowledged, and the same only once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import Select, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.paging import total_of
-from skillyard.db.transaction import UNSEEN, Transaction
+from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, LimitError, NotFoundError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields, Agents, agent_with_id
@@ -20,14 +20,21 @@ from skillyard.jobs.service import Jobs
 from skillyard.learning.feedback import Feedback, FeedbackSpec, feedback_of
 from skillyard.learning.ids import new_id
 from skillyard.learning.kept_texts import kept, kept_json
+from skillyard.learning.lessons import begin_again
 from skillyard.learning.models import FeedbackRow, LessonRow
 from skillyard.learning.states import LessonState, Stage
 from skillyard.redact import redact, storable
 
 FEEDBACK: Final = "feedback"
 """The kind of the jobs."""
+WAITING: Final = "waiting"
+"""The state of a job that no runner takes up: there is no model yet."""
+NO_MODEL: Final = "No model is set; it is worked on when there is one, or when a connected agent takes it."
 MAX_AT_ONCE: Final = 1_000
 MAX_PAGE: Final = 200
+_STOPPED: Final = frozenset({LessonState.NEEDS_REVIEW, LessonState.FAILED, LessonState.NO_COMMIT})
+_UNDER_WAY: Final = frozenset({Stage.QUEUED, Stage.MATCHING, Stage.DECIDING})
+_RETRIED: Final = frozenset({Stage.NEEDS_REVIEW, Stage.FAILED, Stage.NO_COMMIT, Stage.WAITING_FOR_MODEL})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,19 +42,37 @@ class Taken:
     feedback: Feedback
     created: bool
     """False: it had come before."""
+    again: bool = False
+    """What it had come to was undone, and it is learned again."""
 
 
 class Intake:
     """Feedback of a tenant: taken in, told, and sent round again."""
 
-    def __init__(self, database: Database, jobs: Jobs, agents: Agents, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        database: Database,
+        jobs: Jobs,
+        agents: Agents,
+        *,
+        has_model: Callable[[], bool],
+        clock: Clock = utc_now,
+    ) -> None:
+        """Where no model is to learn from it, feedback waits at once."""
         self._database = database
         self._jobs = jobs
         self._agents = agents
+        self._has_model = has_model
         self._clock = clock
 
-    async def take(self, principal: Principal, specs: Sequence[FeedbackSpec], *, source: str = "api") -> list[Taken]:
-        """Take some in, all or none. Agents that it describes and nobody knows are made, where the caller may."""
+    async def take(
+        self, principal: Principal, specs: Sequence[FeedbackSpec], *, source: str = "api", by_hand: bool = False
+    ) -> list[Taken]:
+        """Take some in, all or none. Agents that it describes and nobody knows are made, where the caller may.
+
+        The same words given again `by_hand` are learned again where what they had come to was undone, by those who may
+        undo; words that come again with an id of their own, from a file or from a source do nothing.
+        """
         principal.require_scope(Scope.WRITE)
         if len(specs) > MAX_AT_ONCE:
             raise LimitError(
@@ -56,11 +81,11 @@ class Intake:
                 details={"field": "items", "value": len(specs), "limit": MAX_AT_ONCE},
             )
         async with self._database.write() as transaction:
-            taken = [await self._take(transaction, principal, spec, source) for spec in specs]
+            taken = [await self._take(transaction, principal, spec, source, by_hand=by_hand) for spec in specs]
             transaction.once = True
         for each in taken:
-            if each.created:
-                self._jobs.wake(FEEDBACK, each.feedback.id)
+            if each.created or each.again:
+                self._wake(each.feedback)
         return taken
 
     async def page(
@@ -90,28 +115,47 @@ class Intake:
             return feedback_of(await feedback_row(session, principal.tenant_id, feedback_id))
 
     async def retry(self, principal: Principal, feedback_id: str) -> Feedback:
-        """Work on it again, from where it stopped."""
+        """Work on it again, from where it stopped. To learn again what was undone takes the right to undo it."""
         principal.require_scope(Scope.WRITE)
         async with self._database.write() as transaction:
             row = await feedback_row(transaction.session, principal.tenant_id, feedback_id)
-            if row.stage not in {Stage.NEEDS_REVIEW, Stage.FAILED, Stage.NO_COMMIT, Stage.WAITING_FOR_MODEL}:
+            lessons = await _lessons_of(transaction, row)
+            if row.stage not in _UNDER_WAY and any(each.state == LessonState.UNDONE for each in lessons):
+                principal.require_scope(Scope.PUBLISH)
+            elif row.stage not in _RETRIED:
                 raise ConflictError(
                     f"The feedback {feedback_id} is {row.stage}; there is nothing to try again.",
                     hint=f"Look at it: skillyard learn show {feedback_id}",
                     details={"feedback": feedback_id, "stage": row.stage},
                 )
-            row.state, row.stage, row.attempts, row.due_at = JobState.QUEUED.value, Stage.QUEUED.value, 0, None
-            row.reason, row.error, row.finished_at = "", None, None
-            stopped = [LessonState.NEEDS_REVIEW.value, LessonState.FAILED.value, LessonState.NO_COMMIT.value]
-            lessons = update(LessonRow).where(LessonRow.feedback_id == feedback_id, LessonRow.state.in_(stopped))
-            again = lessons.values(state=LessonState.DECIDING.value, reason="")
-            await transaction.session.execute(again, execution_options=UNSEEN)
+            await self._begin_again(transaction, row, lessons)
             transaction.once = True
             feedback = feedback_of(row)
-        self._jobs.wake(FEEDBACK, feedback_id)
+        self._wake(feedback)
         return feedback
 
-    async def _take(self, transaction: Transaction, principal: Principal, spec: FeedbackSpec, source: str) -> Taken:
+    def _wake(self, feedback: Feedback) -> None:
+        if feedback.stage is Stage.QUEUED:
+            self._jobs.wake(FEEDBACK, feedback.id)
+
+    def _start(self) -> Mapping[str, str]:
+        """Where feedback stands that is to be worked on."""
+        if self._has_model():
+            return {"state": JobState.QUEUED.value, "stage": Stage.QUEUED.value, "reason": ""}
+        return {"state": WAITING, "stage": Stage.WAITING_FOR_MODEL.value, "reason": NO_MODEL}
+
+    async def _begin_again(self, transaction: Transaction, row: FeedbackRow, lessons: Sequence[LessonRow]) -> None:
+        for column, value in self._start().items():
+            setattr(row, column, value)
+        row.attempts, row.due_at, row.error, row.finished_at = 0, None, None, None
+        for lesson in lessons:
+            if lesson.state in {*_STOPPED, LessonState.UNDONE}:
+                begin_again(lesson, now=self._clock())
+        await transaction.session.flush()
+
+    async def _take(
+        self, transaction: Transaction, principal: Principal, spec: FeedbackSpec, source: str, *, by_hand: bool
+    ) -> Taken:
         hashed = spec.content_hash
         event_id = storable(spec.event_id or "") or f"sha256:{hashed}"
         session = transaction.session
@@ -123,7 +167,11 @@ class Intake:
                     hint="Give each piece of feedback an id of its own; what was said is never changed.",
                     details={"field": "event_id", "value": event_id, "feedback": present.id},
                 )
-            return Taken(feedback=feedback_of(present), created=False)
+            anew = by_hand and spec.event_id is None and principal.scope.covers(Scope.PUBLISH)
+            again = anew and present.stage == Stage.UNDONE
+            if again:
+                await self._begin_again(transaction, present, await _lessons_of(transaction, present))
+            return Taken(feedback=feedback_of(present), created=False, again=again)
         await self._make_agents(transaction, principal, spec)
         now = self._clock()
         row = FeedbackRow(
@@ -141,11 +189,9 @@ class Intake:
             agents=_named(spec.agents),
             said_by=kept(spec.user) or principal.name,
             said_at=spec.time or now,
-            state=JobState.QUEUED.value,
             attempts=0,
-            stage=Stage.QUEUED.value,
-            reason="",
             created_at=now,
+            **self._start(),
         )
         session.add(row)
         await session.flush()
@@ -174,6 +220,10 @@ async def feedback_row(session: AsyncSession, tenant_id: str, feedback_id: str) 
             details={"feedback": feedback_id[:64]},
         )
     return row
+
+
+async def _lessons_of(transaction: Transaction, row: FeedbackRow) -> Sequence[LessonRow]:
+    return (await transaction.session.scalars(select(LessonRow).where(LessonRow.feedback_id == row.id))).all()
 
 
 def _of(principal: Principal) -> Select[Any]:

@@ -17,7 +17,7 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import Draft, Effect
-from skillyard.learning.ids import id_of
+from skillyard.learning.ids import id_of, proposal_of_lesson
 from skillyard.learning.models import FeedbackRow, LessonRow, ProposalRow
 from skillyard.learning.proposal import draft_columns, draft_from
 from skillyard.learning.states import LessonState, Operation, ProposalState, Stage, Target
@@ -34,7 +34,7 @@ _OF_STAGE: Final = (
     (LessonState.FAILED, Stage.FAILED),
     (LessonState.PROPOSED, Stage.PROPOSED),
     (LessonState.COMMITTED, Stage.COMMITTED),
-    (LessonState.UNDONE, Stage.COMMITTED),
+    (LessonState.UNDONE, Stage.UNDONE),
     (LessonState.REJECTED, Stage.REJECTED),
     (LessonState.NO_COMMIT, Stage.NO_COMMIT),
 )
@@ -57,6 +57,13 @@ class Lesson:
     spent: Mapping[str, Any]
     created_at: datetime
     updated_at: datetime
+    turn: int
+    """How often it was undone and learned again."""
+
+    @property
+    def proposal_id(self) -> str:
+        """The id of what it proposes, if it proposes something."""
+        return proposal_of_lesson(self.id, self.turn)
 
     @property
     def is_open(self) -> bool:
@@ -199,7 +206,7 @@ class Lessons:
             draft = draft_from(row.decision)
             more = [skill for skill in wanted if skill not in draft.content.get("attach", ())]
             draft = draft.attaching(more, row.agent_id, admin=admin)
-            proposal = await transaction.session.get(ProposalRow, id_of("prop", lesson_id))
+            proposal = await transaction.session.get(ProposalRow, proposal_of_lesson(lesson_id, row.turn))
             if proposal is not None:
                 if proposal.state != ProposalState.OPEN.value:
                     raise ConflictError(f"The proposal {proposal.id} is {proposal.state} already.")
@@ -263,6 +270,16 @@ async def end_lesson(
     await set_stage(transaction, row.feedback_id)
 
 
+def begin_again(row: LessonRow, *, now: datetime) -> None:
+    """Let what stopped be decided again. Of what was undone nothing stays settled, and its effects are to happen
+    again.
+    """
+    if row.state == LessonState.UNDONE.value:
+        row.turn += 1
+        row.decision, row.target, row.operation, row.effects = None, None, None, []
+    row.state, row.reason, row.updated_at = LessonState.DECIDING.value, "", now
+
+
 def forget_decision(row: LessonRow) -> None:
     """Let something else be decided. What the agent is to be given stays: that was asked for on its own."""
     wanted = _attached_with(row.decision)
@@ -324,6 +341,7 @@ def lesson_of(row: LessonRow) -> Lesson:
         spent=row.spent,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        turn=row.turn,
     )
 
 

@@ -86,6 +86,8 @@ class LessonRow(Base):
     """`{calls, input_tokens, output_tokens, milliseconds}`."""
     created_at: Mapped[datetime] = mapped_column(UtcTime)
     updated_at: Mapped[datetime] = mapped_column(UtcTime)
+    turn: Mapped[int] = mapped_column(Integer, default=0)
+    """How often it was undone and learned again."""
 
 
 class ProposalRow(Base):

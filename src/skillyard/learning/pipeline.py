@@ -22,7 +22,7 @@ from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.concluding import conclude
 from skillyard.learning.deciding import process_feedback_with_react
 from skillyard.learning.feedback import Feedback, feedback_of
-from skillyard.learning.intake import FEEDBACK
+from skillyard.learning.intake import FEEDBACK, NO_MODEL, WAITING
 from skillyard.learning.kept_texts import kept
 from skillyard.learning.lessons import Lessons, Tried, set_stage
 from skillyard.learning.matching import match_feedback_to_agents
@@ -33,9 +33,6 @@ from skillyard.llm.budget import Budget, Spent
 from skillyard.llm.models import ModelSource
 from skillyard.llm.transcripts import AGAIN, Transcript
 
-WAITING: Final = "waiting"
-"""The state of a job that no runner takes up: there is no model yet."""
-_NO_MODEL: Final = "No model is set; it is worked on when there is one, or when a connected agent takes it."
 NOBODY: Final = "It holds nothing that an agent should learn."
 
 
@@ -95,7 +92,7 @@ class LearningWork:
         feedback = feedback_of(row)
         if not self._deciders.models.configured:
             async with self._database.write(bookkeeping=True) as transaction:
-                waiting = {"stage": Stage.WAITING_FOR_MODEL.value, "reason": _NO_MODEL, "finished_at": None}
+                waiting = {"stage": Stage.WAITING_FOR_MODEL.value, "reason": NO_MODEL, "finished_at": None}
                 await job.finish(transaction, state=WAITING, attempts=0, **waiting)
             return
         await self._deciders.models.load()

@@ -69,7 +69,7 @@ class LearningRooms:
         self.database = database
         self.models = models
         self.policy = policy
-        self.intake = Intake(database, jobs, agents, clock=clock)
+        self.intake = Intake(database, jobs, agents, has_model=lambda: models.configured, clock=clock)
         self.lessons = Lessons(database, blobs, clock=clock)
         self.shown = ShownLessons(database, self.lessons)
         self.memories = Memories(database, history, clock=clock)

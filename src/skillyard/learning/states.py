@@ -16,6 +16,7 @@ class Stage(StrEnum):
     NEEDS_REVIEW = "needs_review"
     FAILED = "failed"
     REJECTED = "rejected"
+    UNDONE = "undone"
 
 
 class LessonState(StrEnum):

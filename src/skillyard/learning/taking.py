@@ -22,10 +22,10 @@ from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.concluding import NO_COMMIT, conclude
 from skillyard.learning.deciding import tools_of
 from skillyard.learning.feedback import Feedback, feedback_of
-from skillyard.learning.intake import FEEDBACK, feedback_row
+from skillyard.learning.intake import FEEDBACK, WAITING, feedback_row
 from skillyard.learning.lessons import Lesson, Lessons, set_stage
 from skillyard.learning.models import FeedbackRow
-from skillyard.learning.pipeline import NOBODY, WAITING
+from skillyard.learning.pipeline import NOBODY
 from skillyard.learning.react_tools import Desk, safely
 from skillyard.learning.skill_wish import ARTIFACT, SHAPE
 from skillyard.learning.states import Operation, Stage

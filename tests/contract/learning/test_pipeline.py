@@ -183,9 +183,9 @@ async def test_the_same_feedback_comes_in_once(learning: Make):
 async def test_without_a_model_feedback_waits(learning: Make):
     school = await learning()
     taken = await school.rooms.intake.take(school.world.boss, [FeedbackSpec(content="Say please.")])
-    job = await _state(school, taken[0].feedback.id)
-    assert job == "waiting"
-    assert (await school.stage(taken[0].feedback.id))[0] is Stage.WAITING_FOR_MODEL
+    assert taken[0].feedback.stage is Stage.WAITING_FOR_MODEL  # said at once, and not after a job has found out
+    assert "when a connected agent takes it" in taken[0].feedback.reason
+    assert await _state(school, taken[0].feedback.id) == "waiting"
 
 
 async def _state(school: Any, feedback_id: str) -> str:

@@ -154,6 +154,8 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
             return []
 
         def fits(entry: Entry) -> bool:
+            if author.turn and entry.undone_by is not None:
+                return False  # it is of an earlier turn
             return _is_step(entry, draft) if made is None else _after(entry).get("version") == made.version
 
         return [await self._trace(transaction, author, draft.target_id or "", self._updated, fits)]

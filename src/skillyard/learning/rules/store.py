@@ -45,8 +45,9 @@ async def versions_of(session: AsyncSession, rule_id: str) -> list[RuleVersionRo
 
 
 async def version_by(session: AsyncSession, lesson_id: str) -> RuleVersionRow | None:
-    """The version that a lesson made, if it made one."""
-    return await session.scalar(select(RuleVersionRow).where(RuleVersionRow.lesson_id == lesson_id))
+    """The last version that a lesson made, if it made one."""
+    query = select(RuleVersionRow).where(RuleVersionRow.lesson_id == lesson_id)
+    return await session.scalar(query.order_by(RuleVersionRow.created_at.desc()).limit(1))
 
 
 async def free_version(session: AsyncSession, rule_id: str, wanted: str) -> str:

@@ -66,10 +66,11 @@ async def give_feedback(
     source: Annotated[Literal["api", "cli", "mcp", "web"], Query(description="By which way it comes.")] = "api",
 ) -> Success[TakenFeedback] | Listed[TakenFeedback]:
     """Take one piece of feedback in, or several, all or none. It is durable when this is answered, and is learned
-    from by itself; where it stands is told by its `stage`.
+    from by itself; where it stands is told by its `stage`. What comes again without an `event_id` after it was undone
+    is learned `again`.
     """
     given = body if isinstance(body, list) else [body]
-    taken = await learning.intake.take(caller, [each.spec for each in given], source=source)
+    taken = await learning.intake.take(caller, [each.spec for each in given], source=source, by_hand=True)
     if not any(each.created for each in taken):
         response.status_code = 200
     told = [TakenFeedback.taken(each) for each in taken]
@@ -146,7 +147,7 @@ async def get_feedback(
 
 @router.post("/feedback/{feedback_id}/retry", summary="Learn from feedback again", responses=errors(409))
 async def retry_feedback(feedback_id: str, learning: Learning, caller: Caller) -> Success[FeedbackSchema]:
-    """Go on where it stopped: with what failed, needs a person, waits for a model, or came to nothing."""
+    """Go on where it stopped: with what failed, needs a person, waits for a model, came to nothing, or was undone."""
     return Success(data=FeedbackSchema.of(await learning.intake.retry(caller, feedback_id)))
 
 

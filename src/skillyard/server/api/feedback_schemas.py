@@ -16,7 +16,6 @@ from skillyard.learning.feedback import (
     Feedback,
     FeedbackSpec,
 )
-from skillyard.learning.ids import id_of
 from skillyard.learning.intake import Taken
 from skillyard.learning.lessons import Lesson
 from skillyard.learning.proposal import Proposal
@@ -102,10 +101,11 @@ class FeedbackSchema(Told):
 
 class TakenFeedback(FeedbackSchema):
     created: bool = Field(description="False: it had come before.")
+    again: bool = Field(description="True: what it had come to was undone, and it is learned again.")
 
     @classmethod
     def taken(cls, taken: Taken) -> Self:
-        return cls(**FeedbackSchema.of(taken.feedback).model_dump(), created=taken.created)
+        return cls(**FeedbackSchema.of(taken.feedback).model_dump(), created=taken.created, again=taken.again)
 
 
 class ImportProblem(Told):
@@ -161,7 +161,7 @@ class LessonSchema(BaseModel):
             "operation": lesson.operation,
             "decision": lesson.decision,
             "effects": [EffectSchema.of(effect) for effect in lesson.effects],
-            "proposal_id": id_of("prop", lesson.id) if lesson.state is LessonState.PROPOSED else None,
+            "proposal_id": lesson.proposal_id if lesson.state is LessonState.PROPOSED else None,
             "spent": lesson.spent,
             "transcript_url": f"/api/v1/lessons/{lesson.id}/transcript" if lesson.transcript else None,
             "created_at": lesson.created_at,

@@ -9,7 +9,7 @@ from fastapi import Query, Response, UploadFile
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
-from skillyard.learning.states import LessonState, Stage
+from skillyard.learning.states import Stage
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.feedback import FeedbackPage, give_feedback, import_feedback, list_feedback
 from skillyard.server.api.feedback_schemas import FeedbackAgent, FeedbackCreate, ImportedFeedback
@@ -49,10 +49,9 @@ async def inbox(
 ) -> Response:
     """Feedback, the newest first. Who has `seen` this state of it already is told that nothing is new."""
     found = await list_feedback(yard.learning, caller, one_of(Stage, stage), cursor, _PER_PAGE)
-    undone = await _undone(yard, caller, found)
-    if seen and seen == _mark(found, undone):
+    if seen and seen == _mark(found):
         return Response(status_code=204)
-    return await _page(yard, caller, found, undone, stage=stage, cursor=cursor)
+    return await _page(yard, caller, found, stage=stage, cursor=cursor)
 
 
 @router.post(LEARNING, response_model=None)
@@ -69,7 +68,9 @@ async def give(form: Posted, yard: TheYard, caller: Caller) -> Response:
     assert isinstance(given, Success)  # noqa: S101 -- one was given, and not a list
     taken = given.data
     assert not isinstance(taken, list)  # noqa: S101 -- as above
-    return go_to(f"{LEARNING}/feedback/{taken.id}", done="given" if taken.created else "known")
+    is_begun = taken.created or taken.again
+    done = "given_to_wait" if is_begun and taken.stage is Stage.WAITING_FOR_MODEL else "given" if is_begun else "known"
+    return go_to(f"{LEARNING}/feedback/{taken.id}", done=done)
 
 
 @router.post(f"{LEARNING}/import", response_model=None)
@@ -96,15 +97,13 @@ async def _inbox_page(
     imported: ImportedFeedback | None = None,
 ) -> Page:
     found = await list_feedback(yard.learning, caller, None, 0, _PER_PAGE)
-    undone = await _undone(yard, caller, found)
-    return await _page(yard, caller, found, undone, entered=entered, problem=problem, imported=imported)
+    return await _page(yard, caller, found, entered=entered, problem=problem, imported=imported)
 
 
 async def _page(
     yard: Yard,
     caller: Principal,
     found: FeedbackPage,
-    undone: list[str],
     *,
     stage: str = "",
     cursor: int = 0,
@@ -118,7 +117,6 @@ async def _page(
         {
             "chosen": {"stage": stage},
             "feedback": found.data,
-            "undone": undone,
             "counts": found.counts,
             "total": found.total,
             "next_cursor": found.next_cursor,
@@ -131,7 +129,7 @@ async def _page(
             "problem": problem.as_public_dict() if problem else None,
             "agents": await yard.registry.agents.all(caller),
             "stages": list(Stage),
-            "again": urlencode({**query, "seen": _mark(found, undone)}),
+            "again": urlencode({**query, "seen": _mark(found)}),
             "is_under_way": any(found.counts.get(each) for each in UNDER_WAY),
         },
         status=problem.http_status if problem else 200,
@@ -143,16 +141,7 @@ def _named(agents: str) -> list[str]:
     return [each.strip() for each in agents.split(",") if each.strip()]
 
 
-async def _undone(yard: Yard, caller: Principal, found: FeedbackPage) -> list[str]:
-    """The ids of what was learned from once, all of which was taken back."""
-    learned = [each.id for each in found.data if each.stage == Stage.COMMITTED]
-    states: dict[str, set[LessonState]] = {}
-    for lesson in await yard.learning.lessons.of(caller, *learned) if learned else ():
-        states.setdefault(lesson.feedback_id, set()).add(lesson.state)
-    return [each for each in learned if LessonState.COMMITTED not in states.get(each, {LessonState.COMMITTED})]
-
-
-def _mark(found: FeedbackPage, undone: list[str]) -> str:
+def _mark(found: FeedbackPage) -> str:
     """The state of a list: another one as soon as anything that it shows is."""
     shown = [[each.id, each.stage, each.reason, each.error, each.taken_by] for each in found.data]
-    return mark_of([shown, undone, found.counts, found.total])
+    return mark_of([shown, found.counts, found.total])

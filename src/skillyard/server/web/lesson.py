@@ -7,11 +7,10 @@ from fastapi import Response
 
 from skillyard.app.yard import Yard
 from skillyard.errors import NotFoundError
-from skillyard.identity.principals import Principal
-from skillyard.learning.ids import id_of
+from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.lessons import Lesson
 from skillyard.learning.proposal import Proposal
-from skillyard.learning.states import Operation, Stage, Target
+from skillyard.learning.states import LessonState, Operation, Stage, Target
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.feedback import get_feedback
 from skillyard.server.api.feedback_schemas import LessonSchema, ProposalSchema
@@ -35,6 +34,8 @@ router = PageRouter()
 async def feedback(feedback_id: str, yard: TheYard, caller: Caller) -> Page:
     told = (await get_feedback(feedback_id, yard.learning, caller)).data
     lessons = await yard.learning.shown.of(caller, feedback_id)
+    undone = any(lesson.state is LessonState.UNDONE for lesson in lessons)
+    may_learn_again = undone and told.stage not in UNDER_WAY and caller.scope.covers(Scope.PUBLISH)
     return Page(
         "learning/lesson.html",
         {
@@ -42,15 +43,16 @@ async def feedback(feedback_id: str, yard: TheYard, caller: Caller) -> Page:
             "lessons": [await _told(yard, caller, lesson) for lesson in lessons],
             "model": yard.learning.models.name,
         },
-        extra={"is_under_way": told.stage in UNDER_WAY, "may_retry": told.stage in _STOPPED},
+        extra={"is_under_way": told.stage in UNDER_WAY, "may_retry": told.stage in _STOPPED or may_learn_again},
     )
 
 
 @router.post(f"{FEEDBACK}/retry", response_model=None)
 async def retry(feedback_id: str, form: Posted, yard: TheYard, caller: Caller) -> Response:  # noqa: ARG001 -- checks it
     """Learn from it again, from where that stopped."""
-    await yard.learning.intake.retry(caller, feedback_id)
-    return go_to(f"{LEARNING}/feedback/{feedback_id}", done="tried_again")
+    again = await yard.learning.intake.retry(caller, feedback_id)
+    done = "given_to_wait" if again.stage is Stage.WAITING_FOR_MODEL else "tried_again"
+    return go_to(f"{LEARNING}/feedback/{feedback_id}", done=done)
 
 
 @router.page(f"{LESSON}/transcript")
@@ -106,7 +108,7 @@ async def _told(yard: Yard, caller: Principal, lesson: Lesson) -> dict[str, Any]
 async def _proposal(yard: Yard, caller: Principal, lesson: Lesson) -> Proposal | None:
     """What was proposed, if the caller may know of it."""
     try:
-        return await yard.learning.commits.proposal(caller, id_of("prop", lesson.id))
+        return await yard.learning.commits.proposal(caller, lesson.proposal_id)
     except NotFoundError:
         return None
 
