@@ -71,6 +71,41 @@ def skillyard_again(root: Path) -> Load:
     return lambda: FolderLibrary(root, index_dir=index).catalog().entries
 
 
+def _home_of(root: Path) -> None:
+    """A home for the indexes of these subjects alone."""
+    os.environ["SKILLYARD_HOME"] = str(root.parent / "home")
+    os.environ["SKILLYARD_CONFIG_DIR"] = str(root.parent / "config")
+
+
+def skills_manager(root: Path) -> Load:
+    from skillyard import SkillsManager
+
+    _home_of(root)
+    return lambda: SkillsManager(root).list_skills()
+
+
+def skill_loader(root: Path) -> Load:
+    """What an `Environment` loads its skills with."""
+    from skillyard.library.loader import SkillLoader
+
+    _home_of(root)
+    return lambda: SkillLoader(root).load_all()
+
+
+def skills_manager_search(root: Path) -> Load:
+    """Opening the folder and the first search of the process, the engine's import and its word list included."""
+    from skillyard import SkillsManager
+
+    _home_of(root)
+
+    def load() -> Sized:
+        manager = SkillsManager(root)
+        assert manager.search_skills("extract tables from a report"), "nothing was found"
+        return manager.list_skills()
+
+    return load
+
+
 def skillyard_one_change(root: Path) -> Load:
     """One skill is edited before each look; the count is right only if the new text is seen."""
     from skillyard.library.folder import FolderLibrary
@@ -128,6 +163,9 @@ SUBJECTS = {
     "skillyard: first load": skillyard_first,
     "skillyard: unchanged": skillyard_again,
     "skillyard: one change": skillyard_one_change,
+    "SkillsManager: unchanged": skills_manager,
+    "SkillLoader: unchanged": skill_loader,
+    "SkillsManager: unchanged, and a first search": skills_manager_search,
     "deepagents": deepagents,
     "fastmcp": fastmcp,
     "skills-ref": skills_ref,

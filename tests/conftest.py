@@ -62,7 +62,15 @@ def _trust_one_authority() -> None:
     certifi.where = lambda: place  # for those who do not look at variables
 
 
+def _keep_a_home_apart() -> None:
+    """Have tests that name no home keep indexes elsewhere than in that of whoever runs them."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp(prefix="skillyard-data-")
+        atexit.register(shutil.rmtree, os.environ["XDG_DATA_HOME"], ignore_errors=True)
+
+
 _keep_files_in_memory()
+_keep_a_home_apart()
 _trust_one_authority()
 
 settings.register_profile(

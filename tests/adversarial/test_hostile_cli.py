@@ -455,7 +455,7 @@ def test_the_server_answers_hostile_requests_and_goes_on(yard, environment):
 
 def test_the_python_interface_raises_typed_errors_only(yard):
     root = make_folders(yard)
-    manager = SkillsManager(root)
+    manager = SkillsManager(root, errors="raise")
     assert manager.list_skills() == ["good"]
     assert [found["name"] for found in manager.search_skills("neighbour")] == ["good"]
     for name in (*NAMES, *FOLDERS):

@@ -18,8 +18,9 @@ from skillyard.agents.langchain_prompts import last_request, with_section
 from skillyard.agents.skill_prompt import checked_budget, notice_of, notice_room
 from skillyard.delivery.backend_place import BASE
 from skillyard.delivery.manifest import MANIFEST_NAME, Manifest
-from skillyard.library.entry_search import EntrySearch
-from skillyard.search.catalog import BUDGET, MIN_BUDGET
+from skillyard.library.searching import document_of
+from skillyard.search.catalog import BUDGET, HITS, MIN_BUDGET, CatalogWriter
+from skillyard.search.memory_index import MemoryIndex
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.prompt import shortened, with_tags, without_tags
@@ -75,7 +76,7 @@ class FreshSkillsMiddleware(SkillsMiddleware):
         self._files = backend
         self._only = None if only is None else frozenset(only)
         self._budget = checked_budget(budget, _AROUND)
-        self._search = EntrySearch()
+        self._index = MemoryIndex()
         self._others = f"list {', '.join(self.sources)} for the others"
 
     @property
@@ -110,8 +111,15 @@ class FreshSkillsMiddleware(SkillsMiddleware):
                 SkillEntry(each["name"], each["name"], with_tags(each["description"]), each["path"], "")
                 for each in skills
             ]
-            parts = [_HOW, self._search.catalog(entries, query, budget=room, others=self._others).text]
+            hits = self._hits(entries, query) if query.strip() else ()
+            parts = [_HOW, CatalogWriter(entries).write(budget=room, hits=hits, others=self._others).text]
         return "\n\n".join([*parts, *others])
+
+    def _hits(self, entries: Sequence[SkillEntry], query: str) -> list[str]:
+        """What fits a query by name and description: of a skill in a backend, no more is read before it is used."""
+        by_id = {entry.id: entry for entry in entries}
+        index = self._index.at(by_id, lambda keys: (document_of(by_id[key]) for key in keys))
+        return [hit.key for hit in index.search(query, limit=HITS).hits]
 
     def _told_problems(self, problems: Sequence[str], taken: int) -> str:
         """What is told of skills that could not be loaded, where the notice of changes has taken so much room."""

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from skillyard.agents.bundles import file_of, files_of
 from skillyard.agents.cursors import cursor_after, skill_before
@@ -14,46 +14,25 @@ from skillyard.agents.missing import NoSkillError, broken
 from skillyard.agents.source import HITS, MAX_HITS, MAX_PAGE, NEAREST, PAGE, Found, SkillFile, SkillHit, SkillPage
 from skillyard.errors import SkillyardError
 from skillyard.library.assets import as_text, list_files, locate_file
-from skillyard.library.entry_search import EntrySearch
 from skillyard.library.regular import read_regular
 from skillyard.library.revisions import Revisions, file_state
 from skillyard.library.switches import Disabled, WithSwitches, switched_off
 from skillyard.search.catalog import BUDGET, CatalogWriter, PromptCatalog, Shape, check_budget
 from skillyard.search.catalog import HITS as CATALOG_HITS
-from skillyard.search.documents import Snippet
 from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.library import Catalog, Layered, Library, SkillEntry
 from skillyard.skill.limits import MAX_FILE_BYTES, MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
 from skillyard.skill.names import nearest_names
 from skillyard.usage.events import UsageKind
 
+if TYPE_CHECKING:
+    from skillyard.library.searching import SkillSearch
+
 _EXECUTABLE: Final = 0o111
 _WRITTEN: Final = 32
 """Texts for prompts that are kept until a skill changes."""
 
 _Asked: TypeAlias = tuple[str, int, tuple[str, ...], Shape]
-
-
-class Match(Protocol):
-    @property
-    def entry(self) -> SkillEntry: ...
-
-    @property
-    def score(self) -> float: ...
-
-    @property
-    def snippet(self) -> Snippet: ...
-
-
-class Matches(Protocol):
-    @property
-    def best(self) -> Sequence[Match]: ...
-
-
-class Searching(Protocol):
-    """A search over the same library that reads more of a skill than its description."""
-
-    def search(self, query: str, *, limit: int = 10) -> Matches: ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,8 +49,8 @@ class LibraryUse:
 class LibrarySource:
     """The skills of a library. What it found out is kept until the library gives another catalog.
 
-    `search` finds more than name and description say, `record` is told of uses, and `uses` knows how many there were,
-    where there are such things.
+    `search` is one over the same library whose index is kept, or that asks embeddings; `record` is told of uses, and
+    `uses` knows how many there were.
     """
 
     lasting = False
@@ -80,16 +59,15 @@ class LibrarySource:
         self,
         library: Library,
         *,
-        search: Searching | None = None,
+        search: "SkillSearch | None" = None,
         record: Callable[[LibraryUse], None] | None = None,
         uses: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self.label = library.label
         self._library = library
-        self._searching = search
+        self._search = search
         self._recording = record
         self._uses = uses
-        self._entry_search = EntrySearch()
         self._seen: _Seen | None = None
         self._revisions = Revisions()
         self._told: _Told | None = None
@@ -160,15 +138,13 @@ class LibrarySource:
         return os.path.dirname(location) if os.path.isabs(location) else None  # noqa: PTH117, PTH120 -- a string
 
     def search(self, query: str, limit: int = HITS) -> list[SkillHit]:
-        wanted = max(1, min(limit, MAX_HITS))
-        if self._searching is not None:
-            best = self._searching.search(query, limit=wanted).best
-            return [SkillHit(skill=_found(hit.entry), score=hit.score, snippet=hit.snippet) for hit in best]
-        seen = self._look()
-        return [
-            SkillHit(skill=_found(seen.by_id[hit.key]), score=hit.score, snippet=hit.snippet)
-            for hit in self._entry_search.hits(seen.catalog.entries, query, wanted)
-        ]
+        if self._search is None:
+            # The engine takes longer to import than most of what a source is asked for.
+            from skillyard.library.searching import SkillSearch  # noqa: PLC0415
+
+            self._search = SkillSearch(self._library)
+        best = self._search.search(query, limit=max(1, min(limit, MAX_HITS))).best
+        return [SkillHit(skill=_found(hit.entry), score=hit.score, snippet=hit.snippet) for hit in best]
 
     def stamp(self) -> str:
         catalog = self._look().catalog

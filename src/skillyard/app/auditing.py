@@ -3,13 +3,14 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skillyard.app.libraries import configured_roots, index_dir
+from skillyard.app.libraries import configured_roots
 from skillyard.app.switching import find_anywhere
 from skillyard.config.paths import config_dir
 from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import find_agent
 from skillyard.library.audit import audit, longest_lines
 from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue
+from skillyard.library.index import index_dir
 from skillyard.library.roots import Machine
 from skillyard.library.switches import load_switches
 from skillyard.skill.models import Severity
@@ -24,7 +25,7 @@ def audit_machine(settings: "Settings", machine: Machine) -> AuditReport:
         machine,
         configured=configured_roots(settings),
         switches=load_switches(config_dir()),
-        index_dir=index_dir(settings),
+        index_dir=index_dir(settings.home),
         max_depth=settings.max_depth,
     )
     views = tuple(_with_budget(view, settings.prompt_budget) for view in report.agents)

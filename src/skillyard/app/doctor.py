@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from skillyard.app.checks import Check, Status, ok, writable
 from skillyard.app.environments import ACTIVE, active_name, all_environments
-from skillyard.app.libraries import index_dir, reach
+from skillyard.app.libraries import reach
 from skillyard.app.registry_checks import examine_registry
 from skillyard.config.load import load_settings
 from skillyard.config.paths import project_config_file, user_config_file
@@ -19,6 +19,7 @@ from skillyard.config.settings import ENV_PREFIX, Settings
 from skillyard.errors import SkillyardError
 from skillyard.library.environments import name_problem
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import index_dir
 from skillyard.library.roots import Machine
 
 _OTHER_VARIABLES: Final = frozenset({"SKILLYARD_CONFIG_DIR", "SKILLYARD_DEBUG"})
@@ -139,7 +140,7 @@ def _roots(settings: Settings) -> Iterator[Check]:
             )
             continue
         library = FolderLibrary(
-            root.path, index_dir=index_dir(settings), known_roots=known, max_depth=settings.max_depth
+            root.path, index_dir=index_dir(settings.home), known_roots=known, max_depth=settings.max_depth
         )
         catalog = library.catalog()
         found = f"{root.label}: {_skills(len(catalog.entries))}"

@@ -14,6 +14,7 @@ from skillyard.library.agents import Scope
 from skillyard.library.builtin import builtin_root
 from skillyard.library.environments import FOLDER, SKILLS, check_environment_name
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import index_dir
 from skillyard.library.layers import LiveLayers
 from skillyard.library.revisions import file_state
 from skillyard.library.roots import Configured, Machine, Root, label_of, possible_roots, present, project_folders
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from skillyard.config.settings import Settings
 
 BUILTIN: Final = "built-in"
-
-
-def index_dir(settings: "Settings") -> Path:
-    """Where the indexes of folders are kept."""
-    return settings.home / "index"
 
 
 def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None) -> Layered:
@@ -47,7 +43,7 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
                 FolderLibrary(
                     root.path,
                     label=root.label,
-                    index_dir=index_dir(settings),
+                    index_dir=index_dir(settings.home),
                     known_roots=known,
                     max_depth=settings.max_depth,
                 ),

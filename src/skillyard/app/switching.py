@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillyard.app.environments import all_environments
-from skillyard.app.libraries import index_dir, reach
+from skillyard.app.libraries import reach
 from skillyard.app.reading import find_entry
 from skillyard.config.paths import config_dir
 from skillyard.errors import NotFoundError
 from skillyard.library.agents import Scope, find_agent
 from skillyard.library.audit import present_agents
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import index_dir
 from skillyard.library.native import switch_native
 from skillyard.library.roots import Machine, Root, label_of, roots_for
 from skillyard.library.switches import Switches, load_switches, save_switches, switches_file
@@ -80,7 +81,7 @@ def _library(roots: Iterable[Root], settings: "Settings", machine: Machine) -> L
         FolderLibrary(
             root.path,
             label=root.label,
-            index_dir=index_dir(settings),
+            index_dir=index_dir(settings.home),
             known_roots=known,
             max_depth=settings.max_depth,
         )

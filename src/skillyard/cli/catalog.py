@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skillyard.app.catalogs import library_catalog
 from skillyard.app.libraries import missing_environment, open_library
 from skillyard.app.searching import open_search
 from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
@@ -53,7 +52,7 @@ def catalog(
             settings = load_settings()
             library = open_library(settings, roots=root or (), environment=env)
             search = open_search(settings, library, roots=root or (), environment=env)
-            written = library_catalog(search, query=query, budget=budget, shape=shape, pins=pins).as_dict()
+            written = search.catalog(query, budget=budget, shape=shape, pins=pins).as_dict()
     return Answer(
         document={"query": query, "budget": budget, "format": shape.value, **written},
         text=lambda console: _print(console, written["text"]),

@@ -10,12 +10,13 @@ import typer
 from skillyard.app.findings import findings_of, problem_as_dict
 from skillyard.app.libraries import missing_environment, open_library
 from skillyard.app.reading import disabled_in
-from skillyard.app.searching import Match, open_search
+from skillyard.app.searching import open_search
 from skillyard.cli.options import Environment, OnlyServer, Roots, Token, check_place
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line, visible
 from skillyard.cli.text import BAD, FAINT, MAX_SHOWN, count, findings_text, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
+from skillyard.library.searching import Match
 from skillyard.library.switches import Disabled
 from skillyard.search import Snippet
 from skillyard.skill.library import Catalog, Library, Problem, Shadowed

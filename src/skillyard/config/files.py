@@ -6,11 +6,12 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, cast
 
-from skillyard.config.paths import is_inside
-from skillyard.errors import InputError, NotAllowedError, NotFoundError
+from skillyard.config.paths import default_home, is_inside, user_config_file
+from skillyard.errors import InputError, NotAllowedError, NotFoundError, SkillyardError
 
 SPELLINGS: Final = {"activeEnvironment": "active_environment"}
 """Other spellings of a key that files may use."""
@@ -47,6 +48,19 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
             value = split_roots(value)  # noqa: PLW2901 -- each of them is relative to the file
         values[key] = _beside(path.parent, value) if key in PATH_KEYS else value
     return values
+
+
+def home_folder() -> Path:
+    """The setting `home` for those who need no other: all settings take longer to load than thousands of skills."""
+    # A home that cannot be used is reported by whatever loads the settings.
+    with suppress(SkillyardError, OSError, RuntimeError):
+        named = os.environ.get("SKILLYARD_HOME")
+        if not named:
+            file = user_config_file()
+            named = _beside(file.parent, parse_toml(_read_text(file) or "", file).get("home"))
+        if named:
+            return Path(str(named)).expanduser().absolute()
+    return default_home()
 
 
 def _read_text(path: Path) -> str | None:

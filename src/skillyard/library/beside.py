@@ -27,6 +27,10 @@ class Beside(NamedTuple):
     def differs(self, other: "Beside") -> bool:
         return self.stamps != other.stamps or self.files != other.files
 
+    def changed_since(self, moment: int) -> bool:
+        """Whether any file or folder changed after a moment, in nanoseconds, or may have."""
+        return any(stamp is None or stamp[0] > moment for stamp in (*self.stamps, *self.folder_stamps))
+
 
 def look_beside(folder: str, before: Beside | None) -> Beside:
     """How the files in a skill's folder look now. Folders that did not change are not listed again."""

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from skillyard.config.files import write_key
+from skillyard.config.files import home_folder, write_key
 from skillyard.config.paths import USER_FILE
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.library.environment_files import (
@@ -24,7 +24,7 @@ from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.names import hidden_characters, is_device_name, nearest_name
 
 if TYPE_CHECKING:
-    from skillyard.library.entry_search import EntrySearch
+    from skillyard.library.searching import SkillSearch
 
 FOLDER: Final = "environments"
 SKILLS: Final = "skills"
@@ -54,7 +54,7 @@ class Environment:
         self.name = self.path.name
         self._loader = SkillLoader(self.path / SKILLS, switches=switches)
         self._loaded = False
-        self._search: EntrySearch | None = None
+        self._search: SkillSearch | None = None
         self._files: EnvironmentFiles | None = None
 
     @property
@@ -117,13 +117,18 @@ class Environment:
         first, and a last line says how many there are.
         """
         # The engine of search takes long to import, and most of what uses an environment needs none.
-        from skillyard.library.entry_search import EntrySearch  # noqa: PLC0415
-        from skillyard.search.catalog import BUDGET, Shape  # noqa: PLC0415
+        from skillyard.search.catalog import BUDGET, HITS, CatalogWriter, Shape  # noqa: PLC0415
+
+        entries = list(map(_entry, self.list_skills()))
+        hits = [match.entry.id for match in self._searching().search(query, limit=HITS).best] if query.strip() else []
+        return CatalogWriter(entries).write(budget=budget or BUDGET, shape=Shape.MARKDOWN, hits=hits).text
+
+    def _searching(self) -> "SkillSearch":
+        from skillyard.library.searching import SkillSearch, search_folder  # noqa: PLC0415 -- as above
 
         if self._search is None:
-            self._search = EntrySearch()
-        entries = list(map(_entry, self.list_skills()))
-        return self._search.catalog(entries, query, budget=budget or BUDGET, shape=Shape.MARKDOWN).text
+            self._search = SkillSearch(self.library, search_folder(home_folder(), [str(self.skills_dir.absolute())]))
+        return self._search
 
 
 class Environments:

@@ -76,6 +76,11 @@ def _fill(
     return stale
 
 
+def index_dir(home: Path) -> Path:
+    """Where in the home the indexes of folders are kept."""
+    return home / "index"
+
+
 def index_file(index_dir: Path, root: str) -> Path:
     return index_dir / f"{sha256(os.fsencode(root)).hexdigest()[:32]}.index"
 
@@ -110,7 +115,8 @@ def load_rows(file: Path, root: str) -> Rows | None:
 def save_rows(file: Path, root: str, rows: Rows) -> None:
     """Keep the rows for the next look; a root without skills needs no index, and a full disk is no error."""
     if not rows.paths:
-        file.unlink(missing_ok=True)
+        with suppress(OSError):
+            file.unlink(missing_ok=True)
         return
     texts = (rows.paths, *map("\0".join, (rows.names, rows.descriptions, rows.findings)))
     columns = (rows.stamps.tobytes(), *(text.encode("utf-8", "surrogatepass") for text in texts))

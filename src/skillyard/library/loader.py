@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillyard.config.files import home_folder
 from skillyard.config.paths import config_dir
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import index_dir
 from skillyard.library.revisions import Revisions
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
 
@@ -41,7 +43,7 @@ class SkillLoader:
 
     def __init__(self, skills_dir: str | Path, *, switches: SwitchSource | None = None) -> None:
         self.skills_dir = Path(skills_dir)
-        self._folder = FolderLibrary(self.skills_dir)
+        self._folder = FolderLibrary(self.skills_dir, index_dir=index_dir(home_folder()))
         self.library = WithSwitches(
             self._folder,
             SwitchesFile(config_dir()) if switches is None else switches,
@@ -71,11 +73,11 @@ class SkillLoader:
         self._catalog = catalog
         self.problems = tuple(catalog.problems)
         before, numbers = self._known, self._numbers
-        self._known = {
-            entry.id: SkillInfo(entry.id, entry.name, entry.description, entry.location) for entry in catalog.entries
-        }
+        self._known = {entry.id: SkillInfo._make(entry[:4]) for entry in catalog.entries}
         self._numbers = self._revisions.look(catalog.entries, self._folder.stamps())
         infos = self._known.items()
+        if not before:
+            return Changes(added=self.known)
         return Changes(
             added=tuple(info for skill_id, info in infos if skill_id not in before),
             removed=tuple(info for skill_id, info in before.items() if skill_id not in self._known),

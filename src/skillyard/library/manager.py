@@ -4,13 +4,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
+from skillyard.config.files import home_folder
 from skillyard.config.paths import config_dir
-from skillyard.errors import InputError, NotFoundError
+from skillyard.errors import InputError, NotFoundError, SkillyardError
 from skillyard.library.assets import SCRIPTS, as_text, list_assets, locate_asset, read_asset
-from skillyard.library.entry_search import EntrySearch
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.index import index_dir
 from skillyard.library.regular import read_regular
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches, switched_off
 from skillyard.search.catalog import BUDGET, PromptCatalog, Shape
@@ -18,6 +19,11 @@ from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
 from skillyard.skill.names import nearest_name
 from skillyard.skill.paths import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skillyard.library.searching import SkillSearch
 
 README: Final = """\
 # Skills
@@ -44,16 +50,26 @@ class FoundSkill(TypedDict):
 
 
 class SkillsManager:
-    """The skills of a folder. Without one: the `skills` folder of `DOCUMENT_ROOT` or of Skillyard's home."""
+    """The skills of a folder. Without one: the `skills` folder of `DOCUMENT_ROOT` or of Skillyard's home.
 
-    def __init__(self, skills_root: str | Path | None = None, *, switches: SwitchSource | None = None) -> None:
+    What is not there or not allowed is answered in words that a model can act on, or raised with `errors="raise"`.
+    """
+
+    def __init__(
+        self,
+        skills_root: str | Path | None = None,
+        *,
+        switches: SwitchSource | None = None,
+        errors: Literal["text", "raise"] = "text",
+    ) -> None:
         self.skills_root = default_skills_root() if skills_root is None else Path(skills_root).expanduser().absolute()
+        self._raises = errors == "raise"
         self._library = WithSwitches(
-            FolderLibrary(self.skills_root),
+            FolderLibrary(self.skills_root, index_dir=index_dir(home_folder())),
             SwitchesFile(config_dir()) if switches is None else switches,
             root=self.skills_root,
         )
-        self._search = EntrySearch()
+        self._search: SkillSearch | None = None
         if skills_root is None:
             # On first use people find out where skills go; a disk that cannot be written to just has none yet.
             with suppress(OSError):
@@ -65,14 +81,15 @@ class SkillsManager:
 
     def get_skill_content(self, name: str) -> str:
         """The whole `SKILL.md` of a skill, frontmatter and instructions."""
-        # The listing only holds skill files that are in the root, by themselves or through a link.
-        data = read_regular(os.path.realpath(self._find(name).location), MAX_SKILL_MD_BYTES)
-        return as_text(data, errors="replace")
+        return self._answer(lambda: self._content(self._find(name)))
 
     def search_skills(self, query: str, n: int = 5) -> list[FoundSkill]:
-        """The `n` skills that fit a query best by name and description; none when none fits."""
-        hits = self._search.hits(self._library.catalog().entries, query, n)
-        return [FoundSkill(name=hit.key, description=hit.description) for hit in hits]
+        """The `n` skills that fit a query best, none when none fits; without a query the first `n`."""
+        if query.strip():
+            entries = [match.entry for match in self._searching().search(query, limit=n).best]
+        else:
+            entries = list(self._library.catalog().entries[: max(n, 0)])
+        return [FoundSkill(name=entry.id, description=entry.description) for entry in entries]
 
     def catalog(
         self,
@@ -86,23 +103,24 @@ class SkillsManager:
 
         `format` is `xml` for a system prompt, `markdown` for the description of a tool.
         """
-        entries = self._library.catalog().entries
-        return self._search.catalog(entries, query, budget=budget, pins=pins, shape=Shape.named(format))
+        return self._searching().catalog(query, budget=budget, pins=pins, shape=Shape.named(format))
 
     def get_skill_asset(self, skill_name: str, relative_path: str) -> str:
         """The text of a file below `references/`, `assets/` or `scripts/` of a skill."""
-        return read_asset(self._find(skill_name), relative_path)
+        return self._answer(lambda: read_asset(self._find(skill_name), relative_path))
 
     def get_skill_script_path(self, skill_name: str, script_name: str) -> str:
         """The absolute path of a file below `scripts/` of a skill, to be run."""
-        entry = self._find(skill_name)
-        name = script_name.replace("\\", "/").removeprefix("./").removeprefix(f"{SCRIPTS}/")
-        locate_asset(entry, f"{SCRIPTS}/{name}")
-        return str(Path(entry.location).parent / SCRIPTS / name)
+        return self._answer(lambda: self._script_path(self._find(skill_name), script_name))
 
     def list_skill_assets(self, skill_name: str) -> list[str]:
         """The files below `references/`, `assets/` and `scripts/` of a skill, as relative paths."""
-        return list_assets(self._find(skill_name))
+        try:
+            return list_assets(self._find(skill_name))
+        except SkillyardError:
+            if self._raises:
+                raise
+            return []
 
     def ensure_root(self) -> Path:
         """The folder, made if it was not there; an empty one gets a README that says what goes in."""
@@ -110,6 +128,32 @@ class SkillsManager:
         if not any(self.skills_root.iterdir()):
             (self.skills_root / "README.md").write_text(README, encoding="utf-8")
         return self.skills_root
+
+    def _answer(self, ask: "Callable[[], str]") -> str:
+        try:
+            return ask()
+        except SkillyardError as error:
+            if self._raises:
+                raise
+            kind = "Not found" if isinstance(error, NotFoundError) else "Invalid"
+            return f"{kind}: {error.message} {error.hint}".rstrip()
+
+    def _content(self, entry: SkillEntry) -> str:
+        # The listing only holds skill files that are in the root, by themselves or through a link.
+        return as_text(read_regular(os.path.realpath(entry.location), MAX_SKILL_MD_BYTES), errors="replace")
+
+    def _script_path(self, entry: SkillEntry, script_name: str) -> str:
+        name = script_name.replace("\\", "/").removeprefix("./").removeprefix(f"{SCRIPTS}/")
+        locate_asset(entry, f"{SCRIPTS}/{name}")
+        return str(Path(entry.location).parent / SCRIPTS / name)
+
+    def _searching(self) -> "SkillSearch":
+        # The engine of search takes longer to import than most of what is asked of a folder.
+        from skillyard.library.searching import SkillSearch, search_folder  # noqa: PLC0415
+
+        if self._search is None:
+            self._search = SkillSearch(self._library, search_folder(home_folder(), [str(self.skills_root)]))
+        return self._search
 
     def _find(self, name: str) -> SkillEntry:
         catalog = self._library.catalog()

@@ -29,8 +29,17 @@ class _Mark(NamedTuple):
 class _State(NamedTuple):
     entry: SkillEntry
     mark: _Mark
-    beside: Beside
+    beside: Beside | int
+    """How the other files looked or, after the first look, from when on a change of them counts."""
     revision: int
+
+
+class _Opened(NamedTuple):
+    """The first look. Most folders are opened to be read once: nothing is worked out of it before there is a second."""
+
+    entries: list[SkillEntry]
+    stamps: list[Stamp]
+    moment: int
 
 
 class Revisions:
@@ -38,25 +47,51 @@ class Revisions:
 
     def __init__(self) -> None:
         self._states: dict[str, _State] = {}
+        self._opened: _Opened | None = None
         self._numbers = count(1)
 
     def look(self, entries: Iterable[SkillEntry], stamps: Mapping[str, Stamp] | None = None) -> dict[str, int]:
         """The numbers by id, as the skills are now. `stamps` are those of skill files, by location, if just taken."""
-        before, now = self._states, dict[str, _State]()
-        for entry in entries:
-            stamp = _stamp(entry.location) if stamps is None else stamps.get(entry.location, _GONE)
-            now[entry.id] = self._look(entry, stamp, before.get(entry.id))
+        listed = list(entries)
+        if stamps is None:
+            looks = [_stamp(entry.location) for entry in listed]
+        else:
+            looks = [stamps.get(entry.location, _GONE) for entry in listed]
+        settled = time.time_ns() - YOUNG_NS
+        if not self._states and not self._opened and max(looks, default=_GONE)[0] < settled:
+            self._opened = _Opened(listed, looks, settled)
+            return dict(zip([entry.id for entry in listed], self._numbers, strict=False))
+        before = self._before()
+        now = {
+            entry.id: self._look(entry, stamp, before.get(entry.id)) for entry, stamp in zip(listed, looks, strict=True)
+        }
         self._states = now
         return {skill_id: state.revision for skill_id, state in now.items()}
 
+    def _before(self) -> dict[str, _State]:
+        opened, self._opened = self._opened, None
+        if opened is None:
+            return self._states
+        return {
+            entry.id: _State(entry, _Mark(stamp), opened.moment, number)
+            for number, (entry, stamp) in enumerate(zip(opened.entries, opened.stamps, strict=True), 1)
+        }
+
     def _look(self, entry: SkillEntry, stamp: Stamp, before: _State | None) -> _State:
         mark, edited = _look(entry.location, stamp, before.mark if before else None)
-        beside = look_beside(entry.location.rpartition("/")[0], before.beside if before else None)
-        if before is not None and not edited and before.entry == entry and not beside.differs(before.beside):
-            revision = before.revision
+        beside = look_beside(entry.location.rpartition("/")[0], _known(before))
+        if before is None:
+            return _State(entry, mark, beside, next(self._numbers))
+        if isinstance(before.beside, int):
+            differs = beside.changed_since(before.beside)
         else:
-            revision = next(self._numbers)
-        return _State(entry, mark, beside, revision)
+            differs = beside.differs(before.beside)
+        is_same = not edited and before.entry == entry and not differs
+        return _State(entry, mark, beside, before.revision if is_same else next(self._numbers))
+
+
+def _known(before: _State | None) -> Beside | None:
+    return before.beside if before is not None and isinstance(before.beside, Beside) else None
 
 
 def _look(path: str, stamp: Stamp, before: _Mark | None) -> tuple[_Mark, bool]:

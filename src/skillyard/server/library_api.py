@@ -6,8 +6,8 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request, Response
 
 from skillyard.app.reading import find_entry, read_skill
-from skillyard.app.searching import SkillSearch
 from skillyard.errors import NotFoundError
+from skillyard.library.searching import SkillSearch
 from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.auth import not_kept, operator_only
 from skillyard.server.models import SkillDetail, SkillSummary, Success, SuccessList

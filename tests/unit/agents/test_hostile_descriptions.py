@@ -10,7 +10,7 @@ from skillyard.agents.changes import SkillChanges
 from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.skill_tool import SkillTool
 from skillyard.agents.toolsets.skills import SkillTools, skills_tools
-from skillyard.errors import InputError
+from skillyard.errors import InputError, NotFoundError
 from skillyard.search.catalog import Shape
 from skillyard.skill.bundle import BundleFile, bundle_of
 from skillyard.skill.library import Catalog, SkillEntry
@@ -61,6 +61,9 @@ class Given:
 
     def catalog(self):
         return Catalog(entries=self.entries)
+
+    def read(self, entry):
+        raise NotFoundError(entry.id)
 
     def bundle(self, entry):
         return bundle_of([BundleFile("SKILL.md", b"---\nname: n\ndescription: d\n---\n")]).require()

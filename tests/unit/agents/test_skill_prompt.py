@@ -19,12 +19,12 @@ class Skills:
     label = "skills"
     lasting = False
 
-    def __init__(self, **skills):
+    def __init__(self, /, **skills):
         self.skills = skills
         self.number = 1
         self.written = 0
 
-    def change(self, **skills):
+    def change(self, /, **skills):
         self.skills = skills
         self.number += 1
 

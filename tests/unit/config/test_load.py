@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.config.files import PROJECT_KEYS
+from skillyard.config.files import PROJECT_KEYS, home_folder
 from skillyard.config.load import load_settings, parse_value, setting_origins, shown
 from skillyard.config.paths import project_config_file, user_config_file
 from skillyard.config.settings import Settings
@@ -26,6 +26,21 @@ def test_each_layer_is_stronger_than_the_one_below(monkeypatch):
     assert (load_settings().max_depth, setting_origins()["max_depth"]) == (3, "env SKILLYARD_MAX_DEPTH")
     assert load_settings({"max_depth": 4}).max_depth == 4
     assert setting_origins({"max_depth": 4})["max_depth"] == "flag --max-depth"
+
+
+@pytest.mark.parametrize("home", ["/data", "~/data", "data"])
+def test_the_home_alone_is_the_one_of_all_settings(monkeypatch, home):
+    assert home_folder() == load_settings().home
+    write(user_config_file(), f"home = {home!r}\nport = 8000")
+    assert home_folder() == load_settings().home
+    monkeypatch.setenv("SKILLYARD_HOME", f"{home}/other")
+    assert home_folder() == load_settings().home
+
+
+def test_a_file_that_cannot_be_read_leaves_the_home_where_it_is_by_default():
+    default = home_folder()
+    write(user_config_file(), "home = ")
+    assert home_folder() == default
 
 
 def test_a_flag_that_was_not_given_changes_nothing(monkeypatch):

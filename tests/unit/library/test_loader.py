@@ -1,4 +1,5 @@
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -76,13 +77,25 @@ def test_an_edit_that_leaves_size_and_times_as_they_were_is_seen_while_the_file_
 
 
 def test_a_settled_file_is_not_read_again(tmp_path: Path, write_skill, monkeypatch):
-    path = write_skill(tmp_path / "one")
-    age(path)
+    write_skill(tmp_path / "one")
     monkeypatch.setattr("skillyard.library.revisions.YOUNG_NS", -(10**18))
+    monkeypatch.setattr("skillyard.library.beside.COARSE_CLOCK_NS", -(10**18))
     loader = SkillLoader(tmp_path)
     loader.refresh()
     monkeypatch.setattr("skillyard.library.revisions.read_regular", None)
     assert not loader.refresh()
+
+
+def test_an_unchanged_folder_is_opened_by_the_next_process_without_reading_a_file(
+    tmp_path: Path, write_skill, monkeypatch
+):
+    write_skill(tmp_path / "one")
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60_000_000_000)  # what was just written counts as old
+    before = SkillLoader(tmp_path).load_all()
+    for reading in ("folder.read_regular", "revisions.read_regular", "revisions.look_beside"):
+        monkeypatch.setattr(f"skillyard.library.{reading}", None)
+    assert SkillLoader(tmp_path).load_all() == before != []
 
 
 def test_a_touched_young_file_with_the_same_content_is_no_update(tmp_path: Path, write_skill):

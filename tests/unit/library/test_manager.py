@@ -1,12 +1,17 @@
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from skillyard.errors import InputError, NotAllowedError, NotFoundError
+from skillyard.library import folder
 from skillyard.library.disk import read_folder
+from skillyard.library.folder import FolderLibrary
 from skillyard.library.manager import SkillsManager
 from skillyard.library.switches import Switches, save_switches
+from skillyard.skill.library import SkillEntry
+from skillyard.skill.models import Parsed
 
 
 @pytest.fixture
@@ -31,7 +36,7 @@ def root(tmp_path: Path, write_skill, config_dir) -> Path:
 
 @pytest.fixture
 def manager(root: Path) -> SkillsManager:
-    return SkillsManager(root)
+    return SkillsManager(root, errors="raise")
 
 
 def test_skills_are_listed_by_the_names_of_their_folders(manager: SkillsManager):
@@ -39,7 +44,7 @@ def test_skills_are_listed_by_the_names_of_their_folders(manager: SkillsManager)
 
 
 def test_a_root_that_is_not_there_has_no_skills(tmp_path: Path, config_dir):
-    manager = SkillsManager(tmp_path / "none")
+    manager = SkillsManager(tmp_path / "none", errors="raise")
     assert manager.list_skills() == []
     assert manager.search_skills("anything") == []
     with pytest.raises(NotFoundError, match="There is no skill 'x'"):
@@ -82,7 +87,7 @@ def test_a_skill_added_later_is_seen(manager: SkillsManager, root: Path, write_s
         ("识别发票", ["invoice"]),
         ("file-dif", ["file-diff"]),
         ("bake bread", []),
-        ("", []),
+        ("", ["file-diff", "invoice"]),
     ],
 )
 def test_search_finds_what_fits_and_nothing_else(manager: SkillsManager, query: str, names: list[str]):
@@ -91,7 +96,67 @@ def test_search_finds_what_fits_and_nothing_else(manager: SkillsManager, query: 
 
 def test_search_gives_at_most_n(manager: SkillsManager):
     assert len(manager.search_skills("reads files or invoices", n=1)) == 1
-    assert manager.search_skills("files", n=0) == []
+    assert len(manager.search_skills("", n=1)) == 1
+    assert manager.search_skills("files", n=0) == manager.search_skills("", n=-1) == []
+
+
+def test_search_finds_what_only_the_instructions_say_after_what_a_skill_says_it_is_for(
+    manager: SkillsManager, root: Path, write_skill
+):
+    write_skill(root / "aardvark", description="Feeds an aardvark.")
+    write_skill(root / "zoo", description="Keeps the animals.", body="Wash the aardvark. " * 30)
+    assert [found["name"] for found in manager.search_skills("aardvark")] == ["aardvark", "zoo"]
+
+
+def test_what_is_not_there_or_not_allowed_is_answered_in_words(root: Path, write_skill):
+    write_skill(root / "broken", text="---\nname: broken\n---\nNo description.\n")
+    manager = SkillsManager(root)
+    assert manager.get_skill_content("nonexistent").startswith("Not found: There is no skill 'nonexistent' in ")
+    assert manager.get_skill_asset("nonexistent", "references/SPEC.md").startswith("Not found: There is no skill")
+    assert manager.get_skill_asset("file-diff", "references/NONE.md").startswith("Not found: ")
+    assert manager.get_skill_asset("file-diff", "../invoice/SKILL.md").startswith("Invalid: ")
+    assert manager.get_skill_script_path("file-diff", "none.py").startswith("Not found: ")
+    assert "compare.py" in manager.get_skill_script_path("file-diff", "none.py")
+    assert manager.get_skill_script_path("file-diff", "../secret.txt").startswith("Invalid: ")
+    assert manager.get_skill_content("broken").startswith("Invalid: 'broken' cannot be used as a skill: ")
+    assert manager.list_skill_assets("nonexistent") == []
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The skill files that were read to be indexed."""
+    read: list[str] = []
+    before = FolderLibrary.read
+
+    def counted(self: FolderLibrary, entry: SkillEntry) -> Parsed:
+        read.append(entry.id)
+        return before(self, entry)
+
+    monkeypatch.setattr(FolderLibrary, "read", counted)
+    return read
+
+
+def test_another_process_opens_and_searches_an_unchanged_folder_without_reading_its_skills(
+    root: Path, tmp_path: Path, reads: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "home"))
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 60_000_000_000)  # what was just written counts as old
+    first = SkillsManager(root)
+    assert first.search_skills("发票") == SkillsManager(root).search_skills("发票") != []
+    assert sorted(reads) == ["file-diff", "invoice"]
+    monkeypatch.setattr(folder, "summarize", lambda *_args, **_more: pytest.fail("a skill file was read again"))
+    assert SkillsManager(root).list_skills() == ["file-diff", "invoice"]
+
+
+def test_a_home_that_cannot_be_written_to_only_has_no_index(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "file" / "home"))
+    manager = SkillsManager(root)
+    assert manager.list_skills() == ["file-diff", "invoice"]
+    assert [found["name"] for found in manager.search_skills("发票")] == ["invoice"]
 
 
 def test_an_unknown_skill_names_those_near_it(manager: SkillsManager):
@@ -115,7 +180,7 @@ def test_an_invalid_skill_is_not_listed_and_asking_for_it_explains_why(manager, 
 
 def test_a_skill_that_is_switched_off_is_not_listed_and_says_so(root: Path, config_dir: Path):
     save_switches(config_dir, Switches().disable("invoice", root=root))
-    manager = SkillsManager(root)
+    manager = SkillsManager(root, errors="raise")
     assert manager.list_skills() == ["file-diff"]
     assert manager.search_skills("发票") == []
     with pytest.raises(NotFoundError, match="'invoice' is switched off in") as caught:

@@ -1,7 +1,9 @@
 import shutil
+import time
 
 import pytest
 
+from skillyard.library import beside
 from skillyard.library import revisions as revisions_module
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.revisions import Revisions, file_state
@@ -29,6 +31,33 @@ def test_a_number_stays_until_a_file_of_the_skill_changes(root, look):
     second = look()
     assert second["b"] == first["b"]
     assert second["a"] not in first.values()
+
+
+@pytest.fixture
+def settled(root, monkeypatch):
+    """Files that were written before count as old at once."""
+    moment = 20_000_000
+    monkeypatch.setattr(revisions_module, "YOUNG_NS", moment)
+    monkeypatch.setattr(beside, "COARSE_CLOCK_NS", moment)
+    newest = max(path.stat().st_ctime_ns for path in root.rglob("*"))
+    while time.time_ns() < newest + 3 * moment:
+        pass
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("change", ["edit", "add", "delete"])
+def test_a_change_beside_an_old_skill_file_is_noticed_from_the_first_look_on(root, look, change):
+    first = look()
+    if change == "edit":
+        (root / "a/references/A.md").write_text("other")
+    elif change == "add":
+        (root / "a/references/B.md").write_text("new")
+    else:
+        (root / "a/references/A.md").unlink()
+    second = look()
+    assert second["b"] == first["b"]
+    assert second["a"] not in first.values()
+    assert look()["b"] == first["b"]
 
 
 def test_an_edit_that_leaves_size_and_time_alone_is_noticed_while_the_file_is_young(root, look):

@@ -14,7 +14,8 @@ from skillyard.agents.tool import Answer, Tool, told
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, picked, window
 from skillyard.agents.toolsets.yard_tool import yard_tool
 from skillyard.errors import FileMissingError, LimitError, SkillyardError
-from skillyard.library.entry_search import EntrySearch
+from skillyard.library.searching import document_of
+from skillyard.search import SkillIndex
 from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.limits import MAX_DESCRIPTION
 from skillyard.skill.names import nearest_name
@@ -123,8 +124,12 @@ class SkillServer:
         allowed = {found.id: found for name in names if (found := self._source.find(name.strip())) is not None}
         best = [hit for hit in self._source.search(task, MAX_HITS) if hit.skill.id in allowed][:top_k]
         # Among very many skills those that are allowed may fit less than the first hits of all.
-        others = [found.entry for found in allowed.values() if found.id not in {hit.skill.id for hit in best}]
-        more = EntrySearch().hits(others, task, top_k - len(best)) if len(best) < top_k else ()
+        others = [each for key, each in allowed.items() if key not in {hit.skill.id for hit in best}]
+        if len(best) == top_k or not others:
+            return best
+        bodies = (text if isinstance(text, str) else "" for text in texts(self._source, others))
+        documents = (document_of(each.entry, body) for each, body in zip(others, bodies, strict=True))
+        more = SkillIndex.of(documents).search(task, limit=top_k - len(best)).hits
         return [*best, *(SkillHit(skill=allowed[hit.key], score=hit.score, snippet=hit.snippet) for hit in more)]
 
     def _told(

@@ -4,12 +4,10 @@ import time
 
 import pytest
 
-from skillyard.app import searching
-from skillyard.app.searching import SkillSearch, search_folder
-from skillyard.config.load import load_settings
 from skillyard.errors import NotFoundError
-from skillyard.library import revisions
+from skillyard.library import revisions, searching
 from skillyard.library.folder import FolderLibrary
+from skillyard.library.searching import SkillSearch, search_folder
 from skillyard.search.index_folder import IndexFolder
 from skillyard.skill.document import parse
 from skillyard.skill.library import Catalog, SkillEntry
@@ -140,12 +138,10 @@ def test_a_folder_that_cannot_be_written_to_is_done_without(tmp_path):
 
 
 def test_every_place_that_is_searched_from_has_its_own_index_and_old_ones_go(tmp_path, monkeypatch):
-    monkeypatch.setenv("SKILLYARD_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(searching, "MAX_FOLDERS", 2)
-    settings = load_settings()
-    one, two = (search_folder(settings, roots=[tmp_path / name]) for name in ("one", "two"))
+    one, two = (search_folder(tmp_path / "home", [name]) for name in ("/one", "/two"))
     assert one != two
-    assert search_folder(settings, roots=[tmp_path / "one"]) == one
-    search_folder(settings, environment="third")
+    assert search_folder(tmp_path / "home", ["/one"]) == one
+    search_folder(tmp_path / "home", [], environment="third")
     assert not two.exists()
     assert one.exists()
