@@ -28,6 +28,7 @@ from skillyard.identity.people import People
 from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
+from skillyard.identity.turns import Turns
 from skillyard.jobs.service import Jobs
 from skillyard.learning.lessons import bundles_of_drafts, named_by_lessons
 from skillyard.learning.memories import Memories
@@ -145,7 +146,7 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     jobs = Jobs(database, workers=settings.job_workers)
     register_candidate_undo(history)
     Memories(database, history)  # they know how what was learned is taken back
-    Rulebook(database, history)
+    Rulebook(database, history, Turns())
 
     async def undo_release(entry: Entry) -> Step:
         return await yard.releases.releases.undo(entry)

@@ -150,6 +150,12 @@ def _preview(found: Mapping[str, Any]) -> Answer:
             came = f"{values_text(case['inputs'])}: {outputs_text(case['before'])} → {outputs_text(case['after'])}"
             console.print(styled(pinned, f"case {came}"), soft_wrap=True)
 
+        if found["more_cases"]:
+            console.print(f"{count(found['more_cases'], 'more case')} would change.", soft_wrap=True)
+        if found["untried_cases"]:
+            untried = count(found["untried_cases"], "past case")
+            console.print(f"{untried} could not be tried: the table is too large.", soft_wrap=True)
+
     broken = any(case["pinned"] for case in found["cases"])
     return Answer(
         document=found,

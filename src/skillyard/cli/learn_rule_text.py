@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from skillyard.cli.learn_text import print_remarks, value_text
 from skillyard.cli.release_text import print_table
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.text import BAD, FAINT, styled
+from skillyard.cli.text import BAD, FAINT, count, styled
 from skillyard.learning.rules.checks import report
 from skillyard.learning.rules.table import parse_table, table_document
 
@@ -66,6 +66,8 @@ def print_report(console: "Console", found: Mapping[str, Any]) -> None:
     if found["remarks"]:
         console.print()
         print_remarks(console, found["remarks"])
+    if found["more"]:
+        console.print(f"  and {count(found['more'], 'more remark')} that are not listed", soft_wrap=True)
     if not found["complete"]:
         console.print(styled(("The table was not checked completely: it is too large.", "yellow")), soft_wrap=True)
 

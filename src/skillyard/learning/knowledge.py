@@ -12,7 +12,6 @@ from skillyard.learning.memories import Memories
 from skillyard.learning.recall import Recall
 from skillyard.learning.rules.rule import DecisionRule
 from skillyard.learning.rules.rulebook import Rulebook
-from skillyard.learning.rules.table import table_document
 from skillyard.learning.states import Target
 from skillyard.search.documents import Document
 from skillyard.search.index import SkillIndex
@@ -83,7 +82,7 @@ class Knowledge:
         if target is Target.DMN_RULE:
             rule = await self._rules.get(principal, key)
             told = {"name": rule.name, "description": rule.description, "version": rule.version}
-            return json.dumps({**told, "table": table_document(rule.table)}, ensure_ascii=False)
+            return json.dumps({**told, "table": rule.document}, ensure_ascii=False)
         return await self._skills.text(principal, key)
 
     async def named(self, principal: Principal, target: Target, key: str) -> Known:
@@ -118,7 +117,7 @@ def _search_rules(rules: dict[str, DecisionRule], query: str) -> list[Known]:
             key=rule.id,
             name=rule.name,
             description=rule.description,
-            body=json.dumps(table_document(rule.table), ensure_ascii=False),
+            body=json.dumps(rule.document, ensure_ascii=False),
         )
         for rule in rules.values()
     )
@@ -126,8 +125,9 @@ def _search_rules(rules: dict[str, DecisionRule], query: str) -> list[Known]:
 
 
 def _known(rule: DecisionRule) -> Known:
-    columns = [*(each.label or each.id for each in rule.table.inputs), "→"]
-    columns += [each.label or each.id for each in rule.table.outputs]
+    inputs, outputs = rule.document["inputs"], rule.document["outputs"]
+    columns = [*(each.get("label") or each["id"] for each in inputs), "→"]
+    columns += [each.get("label") or each["id"] for each in outputs]
     return Known(
         target=Target.DMN_RULE, id=rule.id, name=rule.name, summary=f"{rule.description} ({' '.join(columns)})".strip()
     )

@@ -11,7 +11,6 @@ from skillyard.identity.principals import Principal
 from skillyard.learning.drafts import Draft
 from skillyard.learning.memories import Memories
 from skillyard.learning.rules.rulebook import Rulebook
-from skillyard.learning.rules.table import table_document
 from skillyard.learning.states import Operation, Target
 from skillyard.registry.service import Registry
 from skillyard.skill.bundle import Bundle
@@ -43,7 +42,7 @@ class ProposalDiffs:
         if draft.target_id is not None:
             rule = await self._rules.get(principal, draft.target_id)
             versions = await self._rules.versions(principal, rule.id)
-            base = next((each.table for each in versions if each.version == draft.base), table_document(rule.table))
+            base = next((each.table for each in versions if each.version == draft.base), rule.document)
             before = table_lines(base)
         after = table_lines(draft.content["table"]) if draft.operation is not Operation.DELETE else []
         return _unified(before, after, draft.target_name)

@@ -13,6 +13,7 @@ from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.history.service import History
 from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.turns import Turns
 from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
 from skillyard.learning.commits import Commits
@@ -74,8 +75,9 @@ class LearningRooms:
         self.shown = ShownLessons(database, self.lessons)
         self.memories = Memories(database, history, clock=clock)
         self.recall = Recall(database, self.memories, clock=clock)
-        self.rules = Rulebook(database, history, clock=clock)
-        self.drafting = RuleDrafting(database)
+        self.turns = Turns()
+        self.rules = Rulebook(database, history, self.turns, clock=clock)
+        self.drafting = RuleDrafting(database, self.turns)
         self.commits = Commits(database, history, [self.memories, self.rules, skills.applier], policy, clock=clock)
         self.decisions = Decisions(database, history, self.commits, policy, clock=clock)
         self.committing = Committing(self.commits, self.lessons)

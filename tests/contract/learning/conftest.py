@@ -9,6 +9,7 @@ import pytest
 from skillyard.config.sections import Learning
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.turns import Turns
 from skillyard.jobs.rows import JobState
 from skillyard.learning.commits import Commits
 from skillyard.learning.decisions import Decisions
@@ -93,7 +94,8 @@ class Learner:
 @pytest.fixture
 async def learner(world) -> Learner:
     database, history = world.yard.database, world.yard.history
-    memories, rules = Memories(database, history), Rulebook(database, history)
+    turns = Turns()
+    memories, rules = Memories(database, history), Rulebook(database, history, turns)
 
     def commits(**policy) -> Commits:
         return Commits(database, history, [memories, rules], Learning(**policy))
@@ -106,7 +108,7 @@ async def learner(world) -> Learner:
         memories=memories,
         recall=Recall(database, memories),
         rules=rules,
-        drafting=RuleDrafting(database),
+        drafting=RuleDrafting(database, turns),
         commits=commits,
         decisions=decisions,
         boss=world.boss,

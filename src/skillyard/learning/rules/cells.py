@@ -85,6 +85,21 @@ def parse_cell(text: str, kind: ValueType, *, field: str) -> Cell:
     return _Parser(text, kind, field).cell()
 
 
+def holds(cell: Cell, value: Value) -> bool:
+    """Whether a value of the cell's column passes it."""
+    return cell.anything or any(_passes(test, value) for test in cell.tests) is not cell.negated
+
+
+def _passes(test: Test, value: Value) -> bool:
+    if isinstance(test, Equal):
+        return test.value == value
+    if not isinstance(value, Decimal | date):
+        return False
+    low, high = test.low, test.high  # of the same kind as the value: that of the column
+    above = low is None or low < value or (test.low_closed and low == value)  # type: ignore[operator]
+    return above and (high is None or value < high or (test.high_closed and value == high))  # type: ignore[operator]
+
+
 class _Parser:
     """Reads one cell from left to right."""
 

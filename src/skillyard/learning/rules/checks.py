@@ -1,21 +1,29 @@
 """Looking over a decision table before it is kept: rules that overlap or contradict, cases that no rule is for."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final, TypeAlias
 
-from skillyard.learning.rules.regions import Region, covered, whole
+from skillyard.learning.rules.axes import Axis, axes_of
 from skillyard.learning.rules.table import DecisionTable, HitPolicy, Rule
 from skillyard.learning.rules.values import plain
 
 MAX_TOLD: Final = 100
-"""Of each kind; how many there are is told in any case."""
-MAX_CUTS: Final = 500_000
+"""Of each kind; how many more there are is told in any case."""
+MAX_TEXT: Final = 100_000
+"""Characters that all remarks together have, about; of the others there is only the number."""
+MAX_CUTS: Final = 250_000
 """How often the cells of two rules are laid over each other before looking on is given up."""
+_WIDE: Final = 2_000
+"""Parts of a column from which on laying two cells over each other counts more than once."""
+_MAX_WHERE: Final = 2_000
+_SHOWN: Final = 300
 
-_Box: TypeAlias = tuple[Region, ...]
+_Box: TypeAlias = tuple[int, ...]
+"""Some cases: for each input the bits of what it may be, on its axis."""
 
 
 class _TooMuchError(Exception):
@@ -25,24 +33,26 @@ class _TooMuchError(Exception):
 class _Cuts:
     """Lays sets of cases over each other, for as long as that is worth it."""
 
-    def __init__(self) -> None:
-        self._left = MAX_CUTS
+    def __init__(self, axes: Sequence[Axis]) -> None:
+        widest = max(axis.whole.bit_length() for axis in axes)
+        self._left = MAX_CUTS // (1 + widest // _WIDE)
 
     def common(self, one: _Box, other: _Box) -> _Box | None:
         """The cases in both; None if there are none."""
-        common: list[Region] = []
+        common: list[int] = []
         for mine, theirs in zip(one, other, strict=True):
-            self._spend(1)
-            region = mine.cut(theirs)
-            if region.empty:
+            both = mine & theirs
+            if not both:
+                self._spend(len(common) + 1)
                 return None
-            common.append(region)
+            common.append(both)
+        self._spend(len(common))
         return tuple(common)
 
     def left(self, boxes: list[_Box], taken: Sequence[_Box]) -> list[_Box]:
         """What is left of some sets without others."""
         for other in taken:
-            if not any(region.empty for region in other):
+            if all(other):
                 boxes = [piece for box in boxes for piece in self._without(box, other)]
         return boxes
 
@@ -51,10 +61,10 @@ class _Cuts:
             return [box]
         self._spend(len(box) ** 2 // 2)
         pieces: list[_Box] = []
-        for at, region in enumerate(box):
-            rest = region.without(other[at])
-            if not rest.empty:
-                before = (mine.cut(theirs) for mine, theirs in zip(box[:at], other, strict=False))
+        for at, bits in enumerate(box):
+            rest = bits & ~other[at]
+            if rest:
+                before = (mine & theirs for mine, theirs in zip(box[:at], other, strict=False))
                 pieces.append((*before, rest, *box[at + 1 :]))
         return pieces
 
@@ -83,7 +93,12 @@ class Remark:
     case: dict[str, Any] | None = None
     """Inputs for which it is so."""
     where: dict[str, str] | None = None
-    """All such inputs, as cells."""
+    """All such inputs, as cells; None also where that would be a long list."""
+
+    @property
+    def size(self) -> int:
+        """About how many characters it has."""
+        return len(self.message) + len(str(self.case)) + len(str(self.where))
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -103,6 +118,8 @@ class Report:
     remarks: tuple[Remark, ...]
     complete: bool
     """False: there is more to look through than was looked through."""
+    more: int = 0
+    """How many further remarks there are, which are only counted."""
 
     @property
     def decides(self) -> bool:
@@ -114,67 +131,78 @@ class Report:
             "decides": self.decides,
             "complete": self.complete,
             "remarks": [remark.as_dict() for remark in self.remarks],
+            "more": self.more,
         }
 
 
 def report(table: DecisionTable) -> Report:
     """Look a table over."""
-    boxes = [_box(table, rule) for rule in table.rules]
-    remarks = _impossible(table, boxes)
-    complete = True
-    for look in (_overlaps, _unreachable, _gaps):
+    axes = axes_of(table.inputs, [rule.when for rule in table.rules])
+    boxes = _boxes(table, axes)
+    remarks: list[Remark] = []
+    complete, more, room = True, 0, MAX_TEXT
+    for look in (_impossible, _overlaps, _unreachable, _gaps):
+        found = 0
         try:
-            remarks += look(table, boxes, _Cuts())[:MAX_TOLD]
+            for remark in look(table, axes, boxes, _Cuts(axes)):
+                found += 1
+                if found > MAX_TOLD or room < 0:
+                    more += 1
+                else:
+                    remarks.append(remark())
+                    room -= remarks[-1].size
         except _TooMuchError:
             complete = False
-    return Report(remarks=tuple(remarks), complete=complete)
+    return Report(remarks=tuple(remarks), complete=complete, more=more)
 
 
-def _box(table: DecisionTable, rule: Rule) -> _Box:
-    return tuple(covered(cell, column) for cell, column in zip(rule.when, table.inputs, strict=True))
+def _boxes(table: DecisionTable, axes: Sequence[Axis]) -> list[_Box]:
+    return [tuple(axis.covered(cell) for axis, cell in zip(axes, rule.when, strict=True)) for rule in table.rules]
 
 
-def _impossible(table: DecisionTable, boxes: Sequence[_Box]) -> list[Remark]:
-    return [
-        Remark(
-            kind="impossible",
-            seriousness=Seriousness.WARNING,
-            message=f"Rule {rule.id} asks {table.inputs[at].id} for {rule.when[at]}, which it can never be.",
-            rules=(rule.id,),
-        )
-        for rule, box in zip(table.rules, boxes, strict=True)
-        for at, region in enumerate(box)
-        if region.empty
-    ][:MAX_TOLD]
+_Found: TypeAlias = Iterator[Callable[[], Remark]]
+"""Remarks, each written down only if it is to be told."""
 
 
-def _overlaps(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Remark]:
-    found: list[Remark] = []
-    for later, rule in enumerate(table.rules):
-        for earlier in range(later):
+def _impossible(table: DecisionTable, _axes: Sequence[Axis], boxes: Sequence[_Box], _cuts: _Cuts) -> _Found:
+    for rule, box in zip(table.rules, boxes, strict=True):
+        for at, bits in enumerate(box):
+            if not bits:
+                yield partial(_never, table, rule, at)
+
+
+def _never(table: DecisionTable, rule: Rule, at: int) -> Remark:
+    return Remark(
+        kind="impossible",
+        seriousness=Seriousness.WARNING,
+        message=f"Rule {rule.id} asks {table.inputs[at].id} for {_cut(str(rule.when[at]))}, which it can never be.",
+        rules=(rule.id,),
+    )
+
+
+def _overlaps(table: DecisionTable, axes: Sequence[Axis], boxes: Sequence[_Box], cuts: _Cuts) -> _Found:
+    for later, second in enumerate(table.rules):
+        for earlier, first in enumerate(table.rules[:later]):
             common = cuts.common(boxes[earlier], boxes[later])
-            if common is not None:
-                remark = _overlap(table, table.rules[earlier], rule, common)
-                found += [remark] if remark else []
-        if len(found) >= MAX_TOLD:
-            break
-    return found
+            if common is not None and _matters(table.hit_policy, same=first.then == second.then):
+                yield partial(_overlap, table, axes, first, second, common)
 
 
-def _overlap(table: DecisionTable, first: Rule, second: Rule, common: _Box) -> Remark | None:
+def _matters(policy: HitPolicy, *, same: bool) -> bool:
+    """Whether it is worth a word that two rules hold for one case."""
+    return policy is HitPolicy.UNIQUE or (policy is not HitPolicy.COLLECT and not same)
+
+
+def _overlap(table: DecisionTable, axes: Sequence[Axis], first: Rule, second: Rule, common: _Box) -> Remark:
     same = first.then == second.then
     policy = table.hit_policy
-    if policy is HitPolicy.COLLECT or (policy in {HitPolicy.ANY, HitPolicy.PRIORITY} and same):
-        return None
-    case = _case(table, common)
+    case = _case(table, axes, common)
     both = f"Rules {first.id} and {second.id} both hold, for example for {_shown(case)}"
     if policy is HitPolicy.UNIQUE or policy is HitPolicy.ANY:
         differing = "and say the same" if same else "and say different things"
         seriousness, kind = Seriousness.ERROR, "overlap" if same else "conflict"
         message = f"{both}, {differing}; with the hit policy {policy} that has no answer."
     elif policy is HitPolicy.FIRST:
-        if same:
-            return None
         seriousness, kind, message = Seriousness.NOTE, "overlap", f"{both}; {first.id} comes first and counts."
     else:
         ahead = min((first, second), key=lambda rule: priority(table, rule))
@@ -185,59 +213,53 @@ def _overlap(table: DecisionTable, first: Rule, second: Rule, common: _Box) -> R
         message=message,
         rules=(first.id, second.id),
         case=case,
-        where=_where(table, common),
+        where=_where(table, axes, common),
     )
 
 
 def unreachable_rules(table: DecisionTable) -> set[str]:
     """The ids of rules that never count; none, where there is too much to look through."""
+    axes = axes_of(table.inputs, [rule.when for rule in table.rules])
     try:
-        return {rule.id for rule in _never_counting(table, [_box(table, rule) for rule in table.rules], _Cuts())}
+        return {rule.id for rule in _never_counting(table, _boxes(table, axes), _Cuts(axes))}
     except _TooMuchError:
         return set()
 
 
-def _unreachable(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Remark]:
-    why = "the rules before it hold" if table.hit_policy is HitPolicy.FIRST else "more important rules hold"
-    return [
-        Remark(
-            kind="unreachable",
-            seriousness=Seriousness.WARNING,
-            message=f"Rule {rule.id} never counts: {why} for all that it is for.",
-            rules=(rule.id,),
-        )
-        for rule in _never_counting(table, boxes, cuts)
-    ]
+def _unreachable(table: DecisionTable, _axes: Sequence[Axis], boxes: Sequence[_Box], cuts: _Cuts) -> _Found:
+    for rule in _never_counting(table, boxes, cuts):
+        yield partial(_covered, table, rule)
 
 
-def _never_counting(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Rule]:
+def _never_counting(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> Iterator[Rule]:
     """Rules that others, which come first or are more important, cover together."""
+    order: list[int] = []
     if table.hit_policy is HitPolicy.FIRST:
         order = list(range(len(table.rules)))
     elif table.hit_policy is HitPolicy.PRIORITY:
         order = sorted(range(len(table.rules)), key=lambda at: priority(table, table.rules[at]))
-    else:
-        return []
-    found: list[Rule] = []
     for place, at in enumerate(order):
-        if any(region.empty for region in boxes[at]):
-            continue
-        if not cuts.left([boxes[at]], [boxes[ahead] for ahead in order[:place]]):
-            found.append(table.rules[at])
-    return found
+        if all(boxes[at]) and not cuts.left([boxes[at]], [boxes[ahead] for ahead in order[:place]]):
+            yield table.rules[at]
 
 
-def _gaps(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> list[Remark]:
-    if table.default is not None:
-        return []
-    found: list[Remark] = []
-    for box in cuts.left([tuple(map(whole, table.inputs))], boxes)[:MAX_TOLD]:
-        case = _case(table, box)
-        message = f"No rule holds, for example, for {_shown(case)}."
-        found.append(
-            Remark(kind="gap", seriousness=Seriousness.WARNING, message=message, case=case, where=_where(table, box))
-        )
-    return found
+def _covered(table: DecisionTable, rule: Rule) -> Remark:
+    why = "the rules before it hold" if table.hit_policy is HitPolicy.FIRST else "more important rules hold"
+    message = f"Rule {rule.id} never counts: {why} for all that it is for."
+    return Remark(kind="unreachable", seriousness=Seriousness.WARNING, message=message, rules=(rule.id,))
+
+
+def _gaps(table: DecisionTable, axes: Sequence[Axis], boxes: Sequence[_Box], cuts: _Cuts) -> _Found:
+    if table.default is None:
+        for box in cuts.left([tuple(axis.whole for axis in axes)], boxes):
+            yield partial(_gap, table, axes, box)
+
+
+def _gap(table: DecisionTable, axes: Sequence[Axis], box: _Box) -> Remark:
+    case = _case(table, axes, box)
+    message = f"No rule holds, for example, for {_shown(case)}."
+    where = _where(table, axes, box)
+    return Remark(kind="gap", seriousness=Seriousness.WARNING, message=message, case=case, where=where)
 
 
 def priority(table: DecisionTable, rule: Rule) -> tuple[int, ...]:
@@ -245,13 +267,19 @@ def priority(table: DecisionTable, rule: Rule) -> tuple[int, ...]:
     return tuple(output.values.index(value) for output, value in zip(table.outputs, rule.then, strict=True))
 
 
-def _case(table: DecisionTable, box: _Box) -> dict[str, Any]:
-    return {column.id: plain(region.example(column.type)) for column, region in zip(table.inputs, box, strict=True)}
+def _case(table: DecisionTable, axes: Sequence[Axis], box: _Box) -> dict[str, Any]:
+    examples = (axis.example(bits) for axis, bits in zip(axes, box, strict=True))
+    return {column.id: plain(value) for column, value in zip(table.inputs, examples, strict=True)}
 
 
-def _where(table: DecisionTable, box: _Box) -> dict[str, str]:
-    return {column.id: str(region) for column, region in zip(table.inputs, box, strict=True)}
+def _where(table: DecisionTable, axes: Sequence[Axis], box: _Box) -> dict[str, str] | None:
+    where = {column.id: axis.cell(bits) for column, axis, bits in zip(table.inputs, axes, box, strict=True)}
+    return where if sum(map(len, where.values())) <= _MAX_WHERE else None
 
 
 def _shown(case: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in case.items())
+    return _cut(", ".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in case.items()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -12,7 +12,8 @@ from skillyard.learning.rules.dmn_write import DMN, OURS, POLICIES, RULE_PREFIX
 from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.learning.rules.values import ValueType, plain, refuse
 
-MAX_XML: Final = 4 * 1024 * 1024
+MAX_XML: Final = 2 * 1024 * 1024
+"""Bytes of a document, or of the JSON of a rule."""
 _NAMESPACES: Final = frozenset(
     {
         DMN,

@@ -1,6 +1,5 @@
 """Working out what a rule would become: merged with what is there, looked over, and tried on past cases."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,12 +7,13 @@ from typing import Any
 from skillyard.db.database import Database
 from skillyard.errors import InputError, UsageError
 from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.turns import Turns
 from skillyard.learning.drafts import Draft, Related
 from skillyard.learning.models import RuleCaseRow
-from skillyard.learning.rules.checks import Report, Seriousness, report
-from skillyard.learning.rules.evaluation import Decided, decide_many
+from skillyard.learning.rules.checks import Seriousness, report
 from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.merge import Merged, merge
+from skillyard.learning.rules.past_cases import try_cases
 from skillyard.learning.rules.rule import FIRST, DecisionRule, require_words, rule_of
 from skillyard.learning.rules.store import cases_of, rule_row
 from skillyard.learning.rules.table import DecisionTable, parse_table, table_document
@@ -40,14 +40,15 @@ class RuleWish:
 class RuleDrafting:
     """Turns wishes into checked drafts; nothing is written."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, turns: Turns) -> None:
         self._database = database
+        self._turns = turns
 
     async def draft(self, principal: Principal, wish: RuleWish) -> Draft:
         """What would change. A table that could not decide, or that breaks a pinned case, is refused."""
         principal.require_scope(Scope.WRITE)
         if wish.operation is Operation.CREATE:
-            return await self._created(wish)
+            return await self._turns.run(principal, lambda: _created(wish))
         if wish.rule_id is None:
             raise UsageError("rule_id is missing.", hint="Say which rule is meant.", details={"field": "rule_id"})
         async with self._database.read() as session:
@@ -55,46 +56,48 @@ class RuleDrafting:
             cases = await cases_of(session, rule.id)
         if wish.operation is Operation.DELETE:
             return _draft(wish, rule, None, f"Delete the rule {rule.name!r}.", [])
-        return await self._updated(wish, rule, cases)
+        return await self._turns.run(principal, lambda: _updated(wish, rule, cases))
 
     async def lesson_draft(self, principal: Principal, wish: RuleWish) -> Draft:
         """The same for a lesson. A row of its own that would change no answer is refused, too."""
         draft = await self.draft(principal, wish)
-        await require_rows_that_count(self._database, draft)
+        await require_rows_that_count(self._database, self._turns, principal, draft)
         return draft
 
-    async def _created(self, wish: RuleWish) -> Draft:
-        table = _table(wish)
-        require_words(wish.name or "", wish.description or "")
-        told = await _checked(table)
-        content = {
-            "name": wish.name,
-            "description": wish.description or "",
-            "agent_id": wish.agent_id,
-            "version": FIRST,
-            "locked": False,
-            "table": table_document(table),
-        }
-        return _draft(wish, None, content, f"New rule {wish.name!r} with {_rows(table.rules)}.", told)
 
-    async def _updated(self, wish: RuleWish, rule: DecisionRule, cases: Sequence[RuleCaseRow]) -> Draft:
-        merged = None if wish.table is None else merge(rule.table, _table(wish), wish.merge_mode)
-        table = rule.table if merged is None else merged.table
-        name = wish.name if wish.name is not None else rule.name
-        description = wish.description if wish.description is not None else rule.description
-        require_words(name, description)
-        worded = (name, description) != (rule.name, rule.description)
-        step = merged.step if merged and merged.step else ("patch" if worded else None)
-        told = await _checked(table)
-        told += await _cases_changed(table, cases)
-        content = {
-            **rule.state,
-            "name": name,
-            "description": description,
-            "table": table_document(table),
-            "version": rule.next_version(step) if step else rule.version,
-        }
-        return _draft(wish, rule, content, _summary(rule, merged), told)
+def _created(wish: RuleWish) -> Draft:
+    table = _table(wish)
+    require_words(wish.name or "", wish.description or "")
+    told = _checked(table)
+    content = {
+        "name": wish.name,
+        "description": wish.description or "",
+        "agent_id": wish.agent_id,
+        "version": FIRST,
+        "locked": False,
+        "table": table_document(table),
+    }
+    return _draft(wish, None, content, f"New rule {wish.name!r} with {_rows(table.rules)}.", told)
+
+
+def _updated(wish: RuleWish, rule: DecisionRule, cases: Sequence[RuleCaseRow]) -> Draft:
+    merged = None if wish.table is None else merge(rule.table, _table(wish), wish.merge_mode)
+    table = rule.table if merged is None else merged.table
+    name = wish.name if wish.name is not None else rule.name
+    description = wish.description if wish.description is not None else rule.description
+    require_words(name, description)
+    worded = (name, description) != (rule.name, rule.description)
+    step = merged.step if merged and merged.step else ("patch" if worded else None)
+    told = _checked(table)
+    told += _cases_changed(table, cases)
+    content = {
+        **rule.state,
+        "name": name,
+        "description": description,
+        "table": table_document(table),
+        "version": rule.next_version(step) if step else rule.version,
+    }
+    return _draft(wish, rule, content, _summary(rule, merged), told)
 
 
 def _draft(
@@ -123,44 +126,51 @@ def _table(wish: RuleWish) -> DecisionTable:
     return wish.table if isinstance(wish.table, DecisionTable) else parse_table(wish.table)
 
 
-async def _checked(table: DecisionTable) -> list[Mapping[str, Any]]:
-    told: Report = await asyncio.to_thread(report, table)
+def _checked(table: DecisionTable) -> list[Mapping[str, Any]]:
+    told = report(table)
     errors = [remark for remark in told.remarks if remark.seriousness is Seriousness.ERROR]
     if errors:
         raise InputError(
             f"table: {errors[0].message}",
             hint="Change the rules so that they do not overlap, or choose the hit policy F, P or C.",
-            details={"field": "table", "remarks": [remark.as_dict() for remark in errors]},
+            details={"field": "table", "remarks": [remark.as_dict() for remark in errors], "more": told.more},
         )
-    return [remark.as_dict() for remark in told.remarks]
+    return [*(remark.as_dict() for remark in told.remarks), *_not_listed(told.more)]
 
 
-async def _cases_changed(table: DecisionTable, cases: Sequence[RuleCaseRow]) -> list[Mapping[str, Any]]:
+def _cases_changed(table: DecisionTable, cases: Sequence[RuleCaseRow]) -> list[Mapping[str, Any]]:
     """Past cases that would be decided otherwise."""
-    answers = await decide_many(table, [case.inputs for case in cases])
+    found = try_cases(table, cases)
     changed: list[Mapping[str, Any]] = []
-    for case, answer in zip(cases, answers, strict=True):
-        now: Any = answer.outputs if isinstance(answer, Decided) else f"no answer: {answer}"
-        if now == case.outputs:
-            continue
+    for case in found.changed:
         if case.pinned:
             raise InputError(
-                f"table: the pinned case {case.inputs} must give {case.outputs}, and would give {now}.",
+                f"table: the pinned case {case.inputs} must give {case.before}, and would give {case.after}.",
                 hint="Change the table, or unpin the case.",
                 details={"field": "table", "case": case.id},
             )
-        message = f"{case.inputs} gave {case.outputs} and would give {now}."
+        message = f"{case.inputs} gave {case.before} and would give {case.after}."
         changed.append(
             {
                 "kind": "case",
                 "seriousness": Seriousness.NOTE.value,
                 "message": message,
-                "case": dict(case.inputs),
-                "before": case.outputs,
-                "after": now,
+                "case": case.inputs,
+                "before": case.before,
+                "after": case.after,
             }
         )
-    return changed
+    if found.untried:
+        changed.append(_note(f"{found.untried:,} past cases were not tried: the table is too large for all of them."))
+    return [*changed, *_not_listed(found.more)]
+
+
+def _not_listed(more: int) -> list[Mapping[str, Any]]:
+    return [_note(f"{more:,} more of this kind are not listed.")] if more else []
+
+
+def _note(message: str) -> Mapping[str, Any]:
+    return {"kind": "more", "seriousness": Seriousness.NOTE.value, "message": message}
 
 
 def _summary(rule: DecisionRule, merged: Merged | None) -> str:

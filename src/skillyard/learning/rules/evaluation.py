@@ -1,6 +1,5 @@
 """Deciding a case by a table: the engine says which rules hold, and the hit policy which of them count."""
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +8,8 @@ from decimal import Decimal
 from typing import Any, Final, cast
 
 from skillyard.errors import ConflictError
-from skillyard.learning.rules.cells import Cell, Equal, Interval, Test
+from skillyard.learning.rules.cells import Cell, Equal, Interval, Test, holds
 from skillyard.learning.rules.checks import priority
-from skillyard.learning.rules.regions import covered, whole
 from skillyard.learning.rules.table import DecisionTable, HitPolicy, Input, Rule
 from skillyard.learning.rules.values import Value, given_value, plain, refuse, written
 
@@ -68,12 +66,8 @@ class Decider:
         return [each[_RULE] for each in found]
 
 
-async def decide_many(table: DecisionTable, cases: Sequence[Mapping[str, Any]]) -> list[Decided | Exception]:
+def decide_many(table: DecisionTable, cases: Sequence[Mapping[str, Any]]) -> list[Decided | Exception]:
     """The answer to each case, or why there is none."""
-    return await asyncio.to_thread(_all, table, cases)
-
-
-def _all(table: DecisionTable, cases: Sequence[Mapping[str, Any]]) -> list[Decided | Exception]:
     decider = Decider(table)
     answers: list[Decided | Exception] = []
     for case in cases:
@@ -103,9 +97,8 @@ def _case_value(column: Input, inputs: Mapping[str, Any]) -> Value:
     value = given_value(inputs.get(column.id), column.type, field=field)
     if value is None and not column.optional:
         refuse("it is missing", f"Give a {column.type}.", field=field, value=inputs.get(column.id))
-    region = covered(Cell(tests=(Equal(value),)), column)
-    if value is not None and region.empty:
-        refuse(f"{written(value)} is not allowed", f"Allowed is {whole(column)}.", field=field, value=plain(value))
+    if value is not None and column.values is not None and not holds(column.values, value):
+        refuse(f"{written(value)} is not allowed", f"Allowed is {column.values}.", field=field, value=plain(value))
     return value
 
 

@@ -1,16 +1,17 @@
 """Rows of a lesson that would change no answer: refused, with what would."""
 
-import asyncio
 from collections.abc import Iterator
 from typing import Final
 
 from skillyard.db.database import Database
 from skillyard.errors import InputError
+from skillyard.identity.principals import Principal
+from skillyard.identity.turns import Turns
 from skillyard.learning.drafts import Draft
 from skillyard.learning.models import RuleVersionRow
+from skillyard.learning.rules.axes import Axis, axes_of
 from skillyard.learning.rules.cells import Cell, Equal, Test
 from skillyard.learning.rules.checks import unreachable_rules
-from skillyard.learning.rules.regions import covered
 from skillyard.learning.rules.table import DecisionTable, HitPolicy, Input, Rule, parse_table
 from skillyard.learning.rules.values import written
 from skillyard.learning.states import Operation
@@ -18,14 +19,16 @@ from skillyard.learning.states import Operation
 _WRITING: Final = (Operation.CREATE, Operation.UPDATE)
 
 
-async def require_rows_that_count(database: Database, draft: Draft) -> None:
+async def require_rows_that_count(database: Database, turns: Turns, principal: Principal, draft: Draft) -> None:
     """Refuse a change to a rule that adds a row which can never hold, or never counts."""
     if draft.operation not in _WRITING:
         return
     async with database.read() as session:
         base = await session.get(RuleVersionRow, (draft.target_id or "", draft.base or ""))
-    before = None if base is None else parse_table(base.table)
-    await asyncio.to_thread(_require, before, parse_table(draft.content["table"]))
+    before = None if base is None else base.table
+    await turns.run(
+        principal, lambda: _require(parse_table(before) if before else None, parse_table(draft.content["table"]))
+    )
 
 
 def _require(before: DecisionTable | None, after: DecisionTable) -> None:
@@ -33,9 +36,10 @@ def _require(before: DecisionTable | None, after: DecisionTable) -> None:
     width = len(before.inputs) if before else 0
     known = {(rule.id, rule.when, rule.then) for rule in present}
     own = [rule for rule in after.rules if (rule.id, rule.when[:width], rule.then) not in known]
+    axes = axes_of(after.inputs, [rule.when for rule in after.rules])
     for rule in own:
-        for cell, column in zip(rule.when, after.inputs, strict=True):
-            for impossible in _impossible(cell, column):
+        for cell, column, axis in zip(rule.when, after.inputs, axes, strict=True):
+            for impossible in _impossible(cell, axis):
                 raise _refusal(
                     f"The row {_shown(rule)} asks {column.id} for {impossible}, which it can never be.",
                     _possible(column, impossible),
@@ -57,13 +61,13 @@ _CHANGE: Final = {
 }
 
 
-def _impossible(cell: Cell, column: Input) -> Iterator[str]:
+def _impossible(cell: Cell, axis: Axis) -> Iterator[str]:
     """What a cell asks for and the input can never be. In a list, the rest of the cell would hold without it."""
     for test in cell.tests:
         one = Cell(tests=(test,))
-        if covered(one, column).empty:
+        if not axis.covered(one):
             yield str(one)
-    if not cell.anything and covered(cell, column).empty:
+    if not cell.anything and not axis.covered(cell):
         yield str(cell)
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from skillyard.learning.rules.axes import Axis, axes_of
 from skillyard.learning.rules.cells import Cell
-from skillyard.learning.rules.regions import covered
-from skillyard.learning.rules.table import DecisionTable, HitPolicy, Rule
+from skillyard.learning.rules.table import DecisionTable, HitPolicy, Rule, require_bounds
 from skillyard.learning.rules.values import Value, refuse
 from skillyard.learning.states import MergeMode
 
@@ -34,9 +34,9 @@ def merge(old: DecisionTable, new: DecisionTable, mode: MergeMode) -> Merged:
     if mode is MergeMode.REPLACE:
         return _told(old, new, "major")
     old, new = _same_columns(old, new)
-    if mode is MergeMode.EXTEND:
-        return _told(old, _extended(old, new), "minor")
-    return _told(old, _refined(old, new), "patch")
+    merged = _extended(old, new) if mode is MergeMode.EXTEND else _refined(old, new)
+    require_bounds(merged)
+    return _told(old, merged, "minor" if mode is MergeMode.EXTEND else "patch")
 
 
 def _extended(old: DecisionTable, new: DecisionTable) -> DecisionTable:
@@ -53,28 +53,41 @@ def _extended(old: DecisionTable, new: DecisionTable) -> DecisionTable:
 
 
 def _refined(old: DecisionTable, new: DecisionTable) -> DecisionTable:
-    rules = list(old.rules)
+    axes = axes_of(old.inputs, [rule.when for rule in (*old.rules, *new.rules)])
+    rows = [_Row(rule=rule, box=_box(axes, rule)) for rule in old.rules]
+    present = {_when(row.rule): row for row in rows}
     for rule in new.rules:
-        at = next((at for at, each in enumerate(rules) if _when(each) == _when(rule)), None)
-        if at is not None:
-            rules[at] = replace(rules[at], then=rule.then, note=rule.note or rules[at].note)
+        there = present.get(_when(rule))
+        if there is not None:
+            there.rule = replace(there.rule, then=rule.then, note=rule.note or there.rule.note)
             continue
-        named = _named(rules, [rule])[0]
-        rules.insert(_place(old, rules, named), named)
-    return replace(old, rules=tuple(rules))
+        row = _Row(rule=_named([each.rule for each in rows], [rule])[0], box=_box(axes, rule))
+        present[_when(rule)] = row
+        rows.insert(_place(old, rows, row), row)
+    return replace(old, rules=tuple(row.rule for row in rows))
 
 
-def _place(table: DecisionTable, rules: Sequence[Rule], rule: Rule) -> int:
+@dataclass(kw_only=True, slots=True)
+class _Row:
+    rule: Rule
+    box: tuple[int, ...]
+    """The cases that it is for, as bits of each axis."""
+
+
+def _box(axes: Sequence[Axis], rule: Rule) -> tuple[int, ...]:
+    return tuple(axis.covered(cell) for axis, cell in zip(axes, rule.when, strict=True))
+
+
+def _place(table: DecisionTable, rows: Sequence[_Row], row: _Row) -> int:
     """Before the first rule that covers all that it is for, where order counts."""
     if table.hit_policy is not HitPolicy.FIRST:
-        return len(rules)
-    wider = (at for at, each in enumerate(rules) if _covers(table, each, rule))
-    return next(wider, len(rules))
-
-
-def _covers(table: DecisionTable, wide: Rule, narrow: Rule) -> bool:
-    columns = zip(table.inputs, wide.when, narrow.when, strict=True)
-    return all(covered(inner, column).without(covered(outer, column)).empty for column, outer, inner in columns)
+        return len(rows)
+    wider = (
+        at
+        for at, each in enumerate(rows)
+        if all(not mine & ~theirs for mine, theirs in zip(row.box, each.box, strict=True))
+    )
+    return next(wider, len(rows))
 
 
 def _same_columns(old: DecisionTable, new: DecisionTable) -> tuple[DecisionTable, DecisionTable]:

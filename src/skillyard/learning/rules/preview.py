@@ -1,27 +1,18 @@
 """What a table would be in the place of a rule, looked over without changing anything."""
 
-import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from skillyard.identity.principals import Principal
+from skillyard.identity.turns import Turns
+from skillyard.learning.models import RuleCaseRow
 from skillyard.learning.rules.checks import Report, report
-from skillyard.learning.rules.evaluation import Decided, decide_many
 from skillyard.learning.rules.merge import merge
+from skillyard.learning.rules.past_cases import NO_CASES, PastCases, try_cases
+from skillyard.learning.rules.rule import DecisionRule
 from skillyard.learning.rules.rulebook import Rulebook
-from skillyard.learning.rules.table import DecisionTable
+from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.learning.states import MergeMode
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChangedCase:
-    """A case that a rule decided, and that would be decided otherwise."""
-
-    id: str
-    inputs: dict[str, Any]
-    before: Any
-    after: Any
-    pinned: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,31 +22,31 @@ class Preview:
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    cases: tuple[ChangedCase, ...] = ()
+    cases: PastCases = NO_CASES
 
 
 async def preview(
-    rules: Rulebook, principal: Principal, table: DecisionTable, rule_id: str | None, mode: MergeMode
+    rules: Rulebook, turns: Turns, principal: Principal, document: object, rule_id: str | None, mode: MergeMode
 ) -> Preview:
     """A table by itself, or as a rule would take it in."""
     if rule_id is None:
-        return Preview(table=table, report=await asyncio.to_thread(report, table))
-    rule = await rules.get(principal, rule_id)
-    merged = merge(rule.table, table, mode)
-    found = await asyncio.to_thread(report, merged.table)
-    cases = await rules.cases(principal, rule_id)
-    changed: list[ChangedCase] = []
-    for case, answer in zip(cases, await decide_many(merged.table, [case.inputs for case in cases]), strict=True):
-        after: Any = answer.outputs if isinstance(answer, Decided) else f"no answer: {answer}"
-        if after != case.outputs:
-            changed.append(
-                ChangedCase(id=case.id, inputs=case.inputs, before=case.outputs, after=after, pinned=case.pinned)
-            )
+        return await turns.run(principal, lambda: _alone(document))
+    rule, cases = await rules.get(principal, rule_id), await rules.cases(principal, rule_id)
+    return await turns.run(principal, lambda: _merged(rule, cases, document, mode))
+
+
+def _alone(document: object) -> Preview:
+    table = parse_table(document)
+    return Preview(table=table, report=report(table))
+
+
+def _merged(rule: DecisionRule, cases: Sequence[RuleCaseRow], document: object, mode: MergeMode) -> Preview:
+    merged = merge(rule.table, parse_table(document), mode)
     return Preview(
         table=merged.table,
-        report=found,
+        report=report(merged.table),
         added=merged.added,
         changed=merged.changed,
         removed=merged.removed,
-        cases=tuple(changed),
+        cases=try_cases(merged.table, cases),
     )

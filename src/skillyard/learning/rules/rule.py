@@ -1,14 +1,16 @@
 """Decision rules as values: a table with a name, whose versions are counted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from skillyard.errors import InputError
 from skillyard.history.entries import Subject
 from skillyard.identity.principals import tenant_audience
 from skillyard.learning.models import RuleRow
-from skillyard.learning.rules.table import DecisionTable, parse_table, table_document
+from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.skill.names import hidden_characters
 from skillyard.skill.versions import Part, Version
 
@@ -17,7 +19,7 @@ MAX_NAME: Final = 128
 MAX_DESCRIPTION: Final = 4_000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class DecisionRule:
     """A rule as it stands."""
 
@@ -28,14 +30,17 @@ class DecisionRule:
     name: str
     description: str
     version: str
-    table: DecisionTable
+    document: Mapping[str, Any]
+    """Its table as JSON."""
+    digest: str
     locked: bool
     created_at: datetime
     updated_at: datetime
 
-    @property
-    def digest(self) -> str:
-        return self.table.digest
+    @cached_property
+    def table(self) -> DecisionTable:
+        """To read a large one takes a moment: not on the event loop."""
+        return parse_table(self.document)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -46,7 +51,7 @@ class DecisionRule:
             "agent_id": self.agent_id,
             "version": self.version,
             "locked": self.locked,
-            "table": table_document(self.table),
+            "table": dict(self.document),
         }
 
     @property
@@ -65,7 +70,8 @@ def rule_of(row: RuleRow) -> DecisionRule:
         name=row.name,
         description=row.description,
         version=row.version,
-        table=parse_table(row.table),
+        document=row.table,
+        digest=row.digest,
         locked=row.locked,
         created_at=row.created_at,
         updated_at=row.updated_at,

@@ -12,10 +12,11 @@ from skillyard.errors import ConflictError
 from skillyard.history.entries import Change, Entry
 from skillyard.history.service import History
 from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.turns import Turns
 from skillyard.learning.drafts import Author, Draft, Effect
 from skillyard.learning.kept_knowledge import KeptKnowledge
 from skillyard.learning.models import RuleCaseRow, RuleRow, RuleVersionRow
-from skillyard.learning.rules.evaluation import Decided, decide_many
+from skillyard.learning.rules.evaluation import Decided, Decider
 from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.rule import DecisionRule, rule_of
 from skillyard.learning.rules.store import (
@@ -27,7 +28,7 @@ from skillyard.learning.rules.store import (
     version_by,
     versions_of,
 )
-from skillyard.learning.rules.table import parse_table
+from skillyard.learning.rules.table import digest_of
 from skillyard.learning.states import Operation, Target
 
 _PREFIX: Final = "rule"
@@ -38,8 +39,9 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
 
     target = Target.DMN_RULE
 
-    def __init__(self, database: Database, history: History, *, clock: Clock = utc_now) -> None:
+    def __init__(self, database: Database, history: History, turns: Turns, *, clock: Clock = utc_now) -> None:
         super().__init__(database, history, "rule", RuleRow, clock=clock)
+        self._turns = turns
 
     async def all(self, principal: Principal, *, agent_id: str | None = None) -> list[DecisionRule]:
         """The rules by name; with an agent, those that it goes by."""
@@ -66,7 +68,7 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
         waited for approval may be older than that check.
         """
         if author.lesson_id is not None:
-            await require_rows_that_count(self._database, draft)
+            await require_rows_that_count(self._database, self._turns, author.principal, draft)
         return await super().apply(draft, author)
 
     async def evaluate(
@@ -74,9 +76,7 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
     ) -> tuple[DecisionRule, Decided]:
         """Decide a case. It is kept with its answer, to be tried on what would replace the rule."""
         rule = await self.get(principal, rule_id)
-        answer = (await decide_many(rule.table, [inputs]))[0]
-        if isinstance(answer, Exception):
-            raise answer
+        answer = await self._turns.run(principal, lambda: Decider(rule.table).decide(inputs))
         if keep:
             async with self._database.write(bookkeeping=True) as transaction:
                 await note_case(transaction.session, rule, inputs, answer.outputs, now=self._clock())
@@ -173,4 +173,4 @@ def _is_step(entry: Entry, draft: Draft) -> bool:
 
 def _columns(content: Mapping[str, Any]) -> dict[str, Any]:
     names = ("name", "description", "agent_id", "version", "locked", "table")
-    return {name: content[name] for name in names} | {"digest": parse_table(content["table"]).digest}
+    return {name: content[name] for name in names} | {"digest": digest_of(content["table"])}

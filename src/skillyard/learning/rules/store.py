@@ -17,6 +17,8 @@ from skillyard.skill.versions import Version
 
 MAX_CASES: Final = 500
 """Cases that are kept of one rule; the oldest that nobody pinned go first."""
+MAX_CASE: Final = 8_000
+"""Characters of the inputs of a case that is kept."""
 
 
 async def rules_of(session: AsyncSession, tenant_id: str, agent_id: str | None) -> list[DecisionRule]:
@@ -71,6 +73,8 @@ async def note_case(
 ) -> None:
     """Count a case that a rule decided."""
     text = json.dumps(inputs, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    if len(text) > MAX_CASE:
+        return
     hashed = hashlib.sha256(text.encode()).hexdigest()
     query = select(RuleCaseRow).where(RuleCaseRow.rule_id == rule.id, RuleCaseRow.inputs_hash == hashed)
     row = await session.scalar(query)

@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, TypeAlias, cast
 
+from skillyard.errors import LimitError
 from skillyard.learning.rules.cells import ANY, Cell, parse_cell
 from skillyard.learning.rules.values import Value, ValueType, given_value, plain, refuse
 
 MAX_COLUMNS: Final = 40
 MAX_RULES: Final = 500
+MAX_PARTS: Final = 25_000
+"""Alternatives in all cells, and outputs of all rules: so many can be compared in well under a second."""
+MAX_SIZE: Final = 500_000
+"""Characters of a whole table."""
 MAX_NOTE: Final = 2_000
 MAX_VALUES: Final = 200
 
@@ -71,8 +76,7 @@ class DecisionTable:
 
     @property
     def digest(self) -> str:
-        text = json.dumps(table_document(self), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-        return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+        return digest_of(table_document(self))
 
     def told(self, values: Sequence[Value]) -> dict[str, Any]:
         """Outputs by their ids, for JSON."""
@@ -82,22 +86,26 @@ class DecisionTable:
 def parse_table(document: object) -> DecisionTable:
     """The table that JSON says; whatever is wrong with it is an error that names the place."""
     given = _object(document, "table")
+    _require_size(given)
     inputs = tuple(_input(each, f"table.inputs[{at}]") for at, each in _list(given, "inputs", "table", MAX_COLUMNS))
     outputs = tuple(_output(each, f"table.outputs[{at}]") for at, each in _list(given, "outputs", "table", MAX_COLUMNS))
     for kind, columns in (("inputs", inputs), ("outputs", outputs)):
         if not columns:
             refuse(f"a table needs {kind}", "Add at least one.", field=f"table.{kind}", value="[]")
     _distinct([*(each.id for each in inputs), *(each.id for each in outputs)], "table.inputs", "columns")
-    rules = tuple(
-        _rule(each, at, inputs, outputs, f"table.rules[{at}]") for at, each in _list(given, "rules", "table", MAX_RULES)
-    )
+    rules: list[Rule] = []
+    parts = 0
+    for at, each in _list(given, "rules", "table", MAX_RULES):
+        rules.append(_rule(each, at, inputs, outputs, f"table.rules[{at}]"))
+        parts += _parts(rules[-1])
+        _require_parts(parts)
     _distinct([rule.id for rule in rules], "table.rules", "rules")
     default = given.get("default")
     table = DecisionTable(
         hit_policy=_policy(given.get("hit_policy", "U"), "table.hit_policy"),
         inputs=inputs,
         outputs=outputs,
-        rules=rules,
+        rules=tuple(rules),
         default=None if default is None else _results(default, outputs, "table.default"),
     )
     _unknown(given, ("hit_policy", "inputs", "outputs", "rules", "default"), "table")
@@ -126,6 +134,50 @@ def table_document(table: DecisionTable) -> dict[str, Any]:
     if table.default is not None:
         document["default"] = list(map(plain, table.default))
     return document
+
+
+def parts_of(table: DecisionTable) -> int:
+    """How much there is to compare in a table: alternatives in its cells, and outputs."""
+    return sum(map(_parts, table.rules))
+
+
+def require_bounds(table: DecisionTable) -> None:
+    """Refuses a table that two others became, and that could not have come in."""
+    if len(table.rules) > MAX_RULES:
+        raise _too_large(len(table.rules), MAX_RULES, "rows")
+    if len(table.inputs) > MAX_COLUMNS:
+        raise _too_large(len(table.inputs), MAX_COLUMNS, "inputs")
+    _require_parts(parts_of(table))
+    _require_size(table_document(table))
+
+
+def _parts(rule: Rule) -> int:
+    return len(rule.then) + sum(max(1, len(cell.tests)) for cell in rule.when)
+
+
+def _require_parts(parts: int) -> None:
+    if parts > MAX_PARTS:
+        raise _too_large(parts, MAX_PARTS, "alternatives and outputs in its cells")
+
+
+def digest_of(document: Mapping[str, Any]) -> str:
+    """What tells one table from another, of its JSON."""
+    text = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def _require_size(document: Mapping[str, Any]) -> None:
+    size = len(json.dumps(document, ensure_ascii=False, default=str))
+    if size > MAX_SIZE:
+        raise _too_large(size, MAX_SIZE, "characters")
+
+
+def _too_large(value: int, limit: int, what: str) -> LimitError:
+    return LimitError(
+        f"The table has {value:,} {what}; at most {limit:,} are allowed.",
+        hint="Split the table into several rules.",
+        details={"field": "table", "value": value, "limit": limit},
+    )
 
 
 def _input_document(column: Input) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The JSON of decision rules; their tables come as DMN XML, too."""
 
-import asyncio
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, TypeVar
 
@@ -9,13 +9,14 @@ from fastapi import Request as HttpRequest
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
-from skillyard.errors import InputError
+from skillyard.errors import InputError, LimitError
 from skillyard.identity.agents import MAX_ID
 from skillyard.learning.drafts import CommitResult, Draft
-from skillyard.learning.rules.dmn_read import read_dmn
+from skillyard.learning.rules.dmn_read import MAX_XML, read_dmn
 from skillyard.learning.rules.preview import Preview
 from skillyard.learning.rules.rule import MAX_DESCRIPTION, MAX_NAME, DecisionRule
 from skillyard.learning.rules.table import table_document
+from skillyard.server.api.caller import principal_of, yard_of
 from skillyard.server.api.learning_shapes import HandChange, Told
 from skillyard.server.api.shapes import Request
 
@@ -84,7 +85,7 @@ class RuleSchema(Told):
             version=rule.version,
             digest=rule.digest,
             locked=rule.locked,
-            table=table_document(rule.table),
+            table=dict(rule.document),
             created_at=rule.created_at,
             updated_at=rule.updated_at,
         )
@@ -121,11 +122,16 @@ class RuleReport(BaseModel):
     decides: bool = Field(description="Whether it gives one answer for whatever it answers.")
     complete: bool = Field(description="False: there is more to look through than was looked through.")
     remarks: list[RemarkSchema]
+    more: int = Field(description="Further remarks, which are only counted.")
     table: dict[str, Any] = Field(description="The table as the rule would have it.")
     added: list[str]
     changed: list[str]
     removed: list[str]
-    cases: list[ChangedCaseSchema] = Field(description="Past cases that would be decided otherwise.")
+    cases: list[ChangedCaseSchema] = Field(
+        description="Past cases that would be decided otherwise, the pinned ones first."
+    )
+    more_cases: int = Field(description="Further such cases, which are only counted.")
+    untried_cases: int = Field(description="Past cases that were not tried: the table is too large for all of them.")
 
     @classmethod
     def of(cls, found: Preview) -> Self:
@@ -135,7 +141,9 @@ class RuleReport(BaseModel):
             added=list(found.added),
             changed=list(found.changed),
             removed=list(found.removed),
-            cases=[ChangedCaseSchema.of(case) for case in found.cases],
+            cases=[ChangedCaseSchema.of(case) for case in found.cases.changed],
+            more_cases=found.cases.more,
+            untried_cases=found.cases.untried,
         )
 
 
@@ -172,11 +180,22 @@ Body = TypeVar("Body", bound=Request)
 
 
 async def _read(request: HttpRequest, kind: type[Body]) -> Body:
-    """A body as JSON or, where its type says so, as DMN XML: its one decision is the name and the table."""
     data = await request.body()
-    media_type = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
+    if len(data) > MAX_XML:
+        raise LimitError(
+            f"The body has {len(data):,} bytes; at most {MAX_XML:,} are read of a rule.",
+            hint="Split the table into several rules.",
+            details={"field": "body", "value": len(data), "limit": MAX_XML},
+        )
+    yard, principal = await yard_of(request), await principal_of(request)
+    return await yard.learning.turns.run(principal, lambda: _body(request.headers, data, kind))
+
+
+def _body(headers: Mapping[str, str], data: bytes, kind: type[Body]) -> Body:
+    """A body as JSON or, where its type says so, as DMN XML: its one decision is the name and the table."""
+    media_type = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
     if media_type.endswith(("/xml", "+xml")):
-        name, table = await asyncio.to_thread(read_dmn, data)
+        name, table = read_dmn(data)
         given: dict[str, Any] = {"table": table_document(table)}
         return kind(**given, **({"name": name} if kind is RuleCreate else {}))
     if not media_type.endswith(("/json", "+json")):

@@ -14,7 +14,6 @@ from skillyard.learning.rules.dmn_write import write_dmn
 from skillyard.learning.rules.drafting import RuleWish
 from skillyard.learning.rules.preview import preview
 from skillyard.learning.rules.rule import DecisionRule
-from skillyard.learning.rules.table import parse_table
 from skillyard.learning.service import LearningRooms
 from skillyard.learning.states import MergeMode, Operation
 from skillyard.server.api.caller import Caller, Reason, TheYard
@@ -85,7 +84,7 @@ async def check_rule(body: CheckedRule, learning: Learning, caller: Caller) -> S
     """What there is to say about a table, or about what it would make of a rule. Nothing is kept."""
     mode = MergeMode(body.merge_mode)
     return Success(
-        data=RuleReport.of(await preview(learning.rules, caller, parse_table(body.table), body.rule_id, mode))
+        data=RuleReport.of(await preview(learning.rules, learning.turns, caller, body.table, body.rule_id, mode))
     )
 
 
@@ -98,7 +97,7 @@ async def check_rule(body: CheckedRule, learning: Learning, caller: Caller) -> S
 async def get_rule_dmn(rule_id: str, learning: Learning, caller: Caller) -> Response:
     """A rule for other engines and editors."""
     rule = await learning.rules.get(caller, rule_id)
-    data = write_dmn(rule.table, name=rule.name).encode()
+    data = await learning.turns.run(caller, lambda: write_dmn(rule.table, name=rule.name).encode())
     return download(data, f"{rule.name}.dmn", XML, {"ETag": _tag(rule)})
 
 

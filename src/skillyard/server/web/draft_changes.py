@@ -9,7 +9,6 @@ from skillyard.errors import NotFoundError
 from skillyard.identity.principals import Principal
 from skillyard.learning.drafts import Draft
 from skillyard.learning.proposal_diffs import table_lines
-from skillyard.learning.rules.table import table_document
 from skillyard.learning.states import Operation, Target
 from skillyard.server.api.history_schemas import EntrySchema
 from skillyard.server.web.rule_rows import compared, same_frame
@@ -87,4 +86,4 @@ async def _table_before(yard: Yard, principal: Principal, draft: Draft) -> Mappi
     rules = yard.learning.rules
     rule = await rules.get(principal, draft.target_id)
     versions = await rules.versions(principal, rule.id)
-    return next((each.table for each in versions if each.version == draft.base), table_document(rule.table))
+    return next((each.table for each in versions if each.version == draft.base), rule.document)

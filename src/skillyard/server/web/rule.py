@@ -10,7 +10,7 @@ from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
 from skillyard.learning.rules.rule import DecisionRule
-from skillyard.learning.rules.table import table_document
+from skillyard.learning.rules.values import ValueType
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history import list_history
 from skillyard.server.api.rule_schemas import (
@@ -72,12 +72,12 @@ async def change(rule_id: str, form: Posted, yard: TheYard, caller: Caller) -> R
         return go_to(f"{RULES}/{rule_id}", done=f"{do}ed")
     if do == "read":
         try:
-            _, entered = await table_in(form.uploads.get("file"))
+            _, entered = await table_in(yard, caller, form.uploads.get("file"))
         except SkillyardError as error:
             return await _page(yard, caller, present, problem=error)
         return await _page(yard, caller, present, entered=entered)
     if do != "save":
-        edited = await edited_in(form)
+        edited = await edited_in(yard, caller, form)
         return await _page(yard, caller, present, entered=edited.table, form=form, refused=edited.refused)
     return await _save(yard, caller, present, form)
 
@@ -121,7 +121,7 @@ async def versions(
     earlier = names[names.index(new) + 1 :] if new in tables else []
     old = old if old in tables else (earlier[0] if earlier else new)
     past = await list_history(yard, caller, subject_kind="rule", subject_id=rule_id)
-    after = tables.get(new, table_document(found.table))
+    after = tables.get(new, found.document)
     return Page(
         "learning/rule_versions.html",
         {
@@ -172,8 +172,8 @@ async def _tried(yard: Yard, caller: Principal, found: DecisionRule, given: Mapp
 def _inputs(found: DecisionRule, given: Mapping[str, str]) -> dict[str, Any]:
     """The inputs of a case by their columns; what was left empty is left out."""
     read = {
-        column.id: value_of(given.get(column.id, ""), column.type, field=f"inputs.{column.id}")
-        for column in found.table.inputs
+        column["id"]: value_of(given.get(column["id"], ""), ValueType(column["type"]), field=f"inputs.{column['id']}")
+        for column in found.document["inputs"]
     }
     return {name: value for name, value in read.items() if value is not None}
 
@@ -189,9 +189,9 @@ async def _page(
     problem: SkillyardError | None = None,
     refused: str = "",
 ) -> Page:
-    document = table_document(found.table)
+    document = found.document
     shown = entered or entered_of(document)
-    said = await found_in(shown) if entered else await looked_over(document)
+    said = await found_in(yard, caller, shown) if entered else await looked_over(yard, caller, document)
     cases = await yard.learning.rules.cases(caller, found.id)
     wrong = problem or trial.problem
     return Page(

@@ -1,15 +1,15 @@
 """The editor of decision tables: what it shows of a table, and what came of looking one over."""
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, cast
 
-from skillyard.errors import InputError, SkillyardError
+from skillyard.app.yard import Yard
+from skillyard.errors import InputError, LimitError, SkillyardError
+from skillyard.identity.principals import Principal
 from skillyard.learning.rules.checks import report
-from skillyard.learning.rules.dmn_read import read_dmn
+from skillyard.learning.rules.dmn_read import MAX_XML, read_dmn
 from skillyard.learning.rules.table import MAX_COLUMNS, MAX_RULES, HitPolicy, parse_table, table_document
 from skillyard.learning.rules.values import ValueType
 from skillyard.server.web.forms import MAX_FIELDS, Form, Upload
@@ -31,13 +31,9 @@ class Edited(NamedTuple):
     """The button, where the table has no room for what it adds."""
 
 
-_report = lru_cache(maxsize=32)(report)  # a large table takes a while, and is looked at more often than changed
-
-
-async def looked_over(document: Mapping[str, Any]) -> dict[str, Any]:
+async def looked_over(yard: Yard, principal: Principal, document: Mapping[str, Any]) -> dict[str, Any]:
     """What there is to say about a table."""
-    table = parse_table(document)
-    return (await asyncio.to_thread(_report, table)).as_dict()
+    return await yard.learning.turns.run(principal, lambda: report(parse_table(document)).as_dict())
 
 
 def editor_of(
@@ -65,32 +61,42 @@ def editor_of(
     }
 
 
-async def edited_in(form: Form) -> Edited:
+async def edited_in(yard: Yard, principal: Principal, form: Form) -> Edited:
     """The table of a form after a button was pressed; as it was entered, where it could not be shown in a form then."""
     entered, do = entered_in(form), form.text("do")
     gaps = []
     if do.startswith("gap:"):
-        found = await found_in(entered)
+        found = await found_in(yard, principal, entered)
         gaps = gaps_of(found["remarks"]) if found else []
     edited = entered.edited(do, gaps)
     return Edited(entered, refused=do) if _has_no_room(entered, edited, do) else Edited(edited)
 
 
-async def found_in(entered: EnteredTable) -> Mapping[str, Any] | None:
+async def found_in(yard: Yard, principal: Principal, entered: EnteredTable) -> Mapping[str, Any] | None:
     """What there is to say about a table; None where it cannot be read yet."""
     try:
-        return await looked_over(entered.document)
+        return await looked_over(yard, principal, entered.document)
     except InputError:
         return None
 
 
-async def table_in(upload: Upload | None) -> tuple[str, EnteredTable]:
+async def table_in(yard: Yard, principal: Principal, upload: Upload | None) -> tuple[str, EnteredTable]:
     """The name and the table in a file: DMN, the JSON of a table, or that of a rule."""
+    return await yard.learning.turns.run(principal, lambda: _table_in(upload))
+
+
+def _table_in(upload: Upload | None) -> tuple[str, EnteredTable]:
     if upload is None or not upload.data:
         raise InputError("No file was sent.", hint="Choose a .dmn or a .json file.", details={"field": "file"})
     if upload.data.lstrip()[:1] == b"<":
-        name, table = await asyncio.to_thread(read_dmn, upload.data)
+        name, table = read_dmn(upload.data)
         return name, entered_of(table_document(table))
+    if len(upload.data) > MAX_XML:
+        raise LimitError(
+            f"The file of a table has {len(upload.data):,} bytes; at most {MAX_XML:,} are read.",
+            hint="Split the table into several rules.",
+            details={"field": "file", "value": len(upload.data), "limit": MAX_XML},
+        )
     try:
         given: Any = json.loads(upload.data)
     except (ValueError, RecursionError) as error:

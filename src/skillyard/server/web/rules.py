@@ -50,12 +50,12 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
     words = {name: form.text(name) for name in _WORDS}
     try:
         if do == "read":
-            name, entered = await table_in(form.uploads.get("file"))
+            name, entered = await table_in(yard, caller, form.uploads.get("file"))
             return await _page(yard, caller, {"name": name}, entered)
     except SkillyardError as error:
         return await _page(yard, caller, words, _BEGUN, error)
     if do != "save":
-        edited = await edited_in(form)
+        edited = await edited_in(yard, caller, form)
         return await _page(yard, caller, words, edited.table, refused=edited.refused)
     return await _save(yard, caller, form, words)
 
@@ -87,7 +87,7 @@ async def _page(
     *,
     refused: str = "",
 ) -> Page:
-    found = await found_in(entered)
+    found = await found_in(yard, caller, entered)
     shown: dict[str, Any] = {**dict.fromkeys(_WORDS, ""), **words}
     return Page(
         "learning/rule_new.html",

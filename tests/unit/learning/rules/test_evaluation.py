@@ -96,9 +96,8 @@ def test_a_case_that_the_table_is_not_about_is_refused(inputs: dict[str, Any], f
     assert caught.value.details["field"] == field
 
 
-@pytest.mark.anyio
-async def test_one_case_without_an_answer_keeps_nothing_from_the_others() -> None:
-    answers = await decide_many(parse_table(DISCOUNT), [{"tier": "gold"}, {"tier": "gold", "amount": 100}])
+def test_one_case_without_an_answer_keeps_nothing_from_the_others() -> None:
+    answers = decide_many(parse_table(DISCOUNT), [{"tier": "gold"}, {"tier": "gold", "amount": 100}])
     assert isinstance(answers[0], InputError)
     assert isinstance(answers[1], Decided)
     assert answers[1].outputs == {"percent": 10, "say": 'a "big" one'}

@@ -1,0 +1,50 @@
+"""Work that takes a while: beside the event loop, and one piece at a time for each person."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Final, TypeVar
+
+from skillyard.cancellation import to_the_end
+from skillyard.errors import TooManyRequestsError
+from skillyard.identity.principals import Principal
+
+T = TypeVar("T")
+
+MAX_AT_ONCE: Final = 8
+"""Pieces of one person: one that is worked on, and those that wait for it."""
+_THREADS: Final = 2
+"""They share one interpreter: more would only make each other, and all other requests, slower."""
+
+
+class Turns:
+    """Gives each person one turn at a time. Whoever asks for much waits for themselves, and nobody else for them."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._counts: dict[str, int] = {}
+
+    async def run(self, principal: Principal, work: Callable[[], T]) -> T:
+        """The answer of some work, when it is this person's turn."""
+        person = principal.person_id
+        count = self._counts.get(person, 0)
+        if count == MAX_AT_ONCE:
+            raise TooManyRequestsError(
+                f"{count} such requests of yours are being worked on; no more than {MAX_AT_ONCE} may wait at once.",
+                hint="Send them one after the other.",
+                details={"value": count + 1, "limit": MAX_AT_ONCE, "retry_after": 1},
+            )
+        self._counts[person] = count + 1
+        try:
+            async with self._locks.setdefault(person, asyncio.Lock()):
+                # A thread cannot be stopped: whoever goes away has their turn until it is done.
+                return await to_the_end(asyncio.wrap_future(self._threads.submit(work)))
+        finally:
+            self._counts[person] -= 1
+            if not self._counts[person]:
+                del self._counts[person], self._locks[person]
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(_THREADS, thread_name_prefix="turn")
