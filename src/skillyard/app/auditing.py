@@ -1,14 +1,14 @@
 """The audit with this person's settings."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
 
 from skillyard.app.libraries import configured_roots
 from skillyard.app.switching import find_anywhere
 from skillyard.config.paths import config_dir
-from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import find_agent
-from skillyard.library.audit import audit, longest_lines
+from skillyard.library.audit import OVER_BUDGET, audit, over_budget_advice
 from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue
 from skillyard.library.index import index_dir
 from skillyard.library.roots import Machine
@@ -17,6 +17,9 @@ from skillyard.skill.models import Severity
 
 if TYPE_CHECKING:
     from skillyard.config.settings import Settings
+
+USE_DAYS: Final = 30
+"""How far back session logs say what is used."""
 
 
 def audit_machine(settings: "Settings", machine: Machine) -> AuditReport:
@@ -30,7 +33,28 @@ def audit_machine(settings: "Settings", machine: Machine) -> AuditReport:
     )
     views = tuple(_with_budget(view, settings.prompt_budget) for view in report.agents)
     judged = [view for view, before in zip(views, report.agents, strict=True) if before.budget is None]
-    return replace(report, agents=views, issues=(*report.issues, *map(_over_own_budget, filter(_is_over, judged))))
+    is_guess = settings.prompt_budget == type(settings).model_fields["prompt_budget"].default
+    over = (
+        _over_own_budget(view, view.budget, is_guess=is_guess) for view in judged if view.budget and view.budget.over
+    )
+    issues = [_with_known_use(issue, report, machine) for issue in report.issues]
+    return replace(report, agents=views, issues=(*issues, *over))
+
+
+def _with_known_use(issue: Issue, report: AuditReport, machine: Machine) -> Issue:
+    """The issue; one about a budget says whether anything is known about the use of the skills."""
+    if issue.code != OVER_BUDGET:
+        return issue
+    # Reading logs is not for every look; whether there are any costs nothing.
+    from skillyard.agents.session_logs.session_files import KINDS, log_files  # noqa: PLC0415
+
+    view = next(view for view in report.agents if view.id in issue.agents)
+    kind = next((kind for kind in KINDS if find_agent(kind.agent).id == view.id), None)
+    since = datetime.now(UTC) - timedelta(days=USE_DAYS)
+    if kind is None or not log_files(machine, agents=[kind.agent], since=since):
+        known = f"No session log of {view.label} from the last {USE_DAYS} days is here, so nothing is known about use."
+        return replace(issue, see="", advice=over_budget_advice(view, known))
+    return replace(issue, see=f"skillyard skill usage -a {kind.agent}")
 
 
 def _with_budget(view: AgentView, limit: int) -> AgentView:
@@ -39,24 +63,15 @@ def _with_budget(view: AgentView, limit: int) -> AgentView:
     return replace(view, budget=BudgetUse(view.characters, limit, setting="prompt_budget"))
 
 
-def _is_over(view: AgentView) -> bool:
-    return view.budget is not None and view.budget.over
-
-
-def _over_own_budget(view: AgentView) -> Issue:
-    budget = view.budget or BudgetUse(0, 0)
-    longest = longest_lines(view, budget)
-    agent = find_agent(view.id)
-    # An agent without a switch of its own can only be told less by shorter descriptions, which a person writes.
-    turn_off = " && ".join(fixes.disable(entry.id, agent) for entry in longest) if agent.switch else ""
+def _over_own_budget(view: AgentView, budget: BudgetUse, *, is_guess: bool) -> Issue:
+    whose = "only a guess of ours" if is_guess else "your setting prompt_budget"
+    known = f"What {view.label} uses is not known: it keeps no session log that Skillyard reads."
     return Issue(
-        code="over-budget",
+        code=OVER_BUDGET,
         severity=Severity.INFO,
-        message=f"{view.label} is told of {len(view.sees)} skills in {budget.used:,} characters. It documents no limit;"
-        f" yours is {budget.limit:,} (setting prompt_budget). Shorten the longest descriptions"
-        f" ({', '.join(entry.id for entry in longest)}), turn skills off, or raise the setting."
-        " An agent of your own can be given what fits: `skillyard skill catalog`.",
-        fix=turn_off or f"skillyard config set prompt_budget {budget.used}",
+        message=f"{view.label} is told of {len(view.sees)} skills in {budget.used:,} characters. It documents no "
+        f"limit; {budget.limit:,} is {whose}.",
+        advice=over_budget_advice(view, known),
         agents=(view.id,),
     )
 

@@ -1,4 +1,4 @@
-"""The demonstration: a messy sample home, put right by the very commands that the audit suggests."""
+"""The demonstration: a messy sample home, put right by the audit's own commands and a person's choices."""
 
 import os
 import shlex
@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from skillyard.app.demo_home import DemoHome, repair_broken
+from skillyard.app.demo_home import UNUSED, DemoHome, repair_broken
 from skillyard.errors import SkillyardError
-from skillyard.library.audit import audit
+from skillyard.library.audit import OVER_BUDGET, audit
 from skillyard.library.audit_model import AuditReport, Issue, Reason
+from skillyard.skill.models import Severity
 
 _OWN: Final = "skillyard"
 _KEPT_VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "TMPDIR", "PYTHONPATH")
@@ -41,9 +42,9 @@ def look(home: DemoHome) -> AuditReport:
 
 
 def put_right(home: DemoHome) -> Iterator[Step]:
-    """Fix the first issue, look again, until nothing is wrong."""
+    """Fix the first issue, look again, until nothing is wrong but what is only worth knowing."""
     tried: set[Issue] = set()
-    while issues := look(home).issues:
+    while issues := [issue for issue in look(home).issues if issue.severity is not Severity.INFO]:
         issue = issues[0]
         if issue in tried:
             raise SkillyardError(f"This stays: {issue.message}", hint="This is our mistake; please report it.")
@@ -52,16 +53,19 @@ def put_right(home: DemoHome) -> Iterator[Step]:
 
 
 def _fix(home: DemoHome, issue: Issue) -> Iterator[Step]:
-    for command in issue.fix.split(" && "):
+    for command in filter(None, (issue.see, *issue.fix.split(" && "))):
         yield _run(home, issue, shlex.split(command))
     if issue.code == Reason.BROKEN:
         repair_broken(home)
         edit = f"edit {shlex.quote(str(home.broken_file))}"
         yield Step(issue=issue, command=edit, exit_code=0, output="A line --- now closes the frontmatter.\n")
     elif issue.code == "conflict":
-        # The audit shows what differs; which one stays is for a person to say.
+        # The audit shows what differs; which one stays is for a person to say, who knows who needs it.
         root = home.project / ".claude/skills"
         yield _run(home, issue, [_OWN, "remove", issue.skill, "--root", str(root), "--force", "-y"])
+    elif issue.code == OVER_BUDGET:
+        # So is what an agent can do without.
+        yield _run(home, issue, [_OWN, "skill", "disable", *UNUSED, "-a", *issue.agents])
 
 
 def _run(home: DemoHome, issue: Issue, words: list[str]) -> Step:

@@ -41,6 +41,8 @@ description: Checks invoices against orders and lists what does not match. Use i
 2. Compare every line with the order.
 """
 
+UNUSED: Final = ("handbook-7", "handbook-8")
+"""What the person of the sample never asks an agent about."""
 _MARK: Final = "demonstration"
 NEXT_COMMANDS: Final = {
     "look": "skillyard",

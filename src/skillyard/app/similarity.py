@@ -7,7 +7,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from skillyard.app.libraries import BUILTIN
 from skillyard.app.loading import load_bundle, skill_folder
 from skillyard.app.reading import find_entry
 from skillyard.errors import InputError, NotFoundError, SkillyardError
@@ -23,7 +22,7 @@ Track = Callable[[Sequence[SkillEntry]], Iterable[SkillEntry]]
 """Shows how far the reading is."""
 
 ADVICE: Final = {
-    Kind.EXACT: "Keep one: the others say the same.",
+    Kind.EXACT: "They say the same, but each may be the only one that some agent or project reads.",
     Kind.NEAR: "Compare them, and keep one if the edits do not matter.",
     Kind.SAME_NAME: "Give one of them another name: agents tell skills apart by name.",
     Kind.TEMPLATE: "Nothing to do: they are different skills, written from one template.",
@@ -98,7 +97,7 @@ class Matches:
         }
 
     def commands(self, entry: SkillEntry, likeness: Likeness) -> tuple[str, ...]:
-        return _commands(likeness.kind, self.folder, [entry])
+        return _commands(likeness.kind, self.folder, entry)
 
 
 def report_on(library: Library, *, threshold: float = NEAR, track: Track = iter) -> Report:
@@ -213,22 +212,13 @@ def files_key(files: Iterable[tuple[str, str, bool]]) -> str:
 
 
 def _commands_for(group: Group, entries: Mapping[str, SkillEntry]) -> tuple[str, ...]:
-    first, *others = (entries[key] for key in (group.first, *(other.key for other in group.others)))
-    # What ships with Skillyard stays, wherever it stands in the group.
-    return _commands(group.kind, _folder(first), [*others, first] if any(map(_is_built_in, others)) else others)
+    first, second, *_ = (entries[key] for key in (group.first, *(other.key for other in group.others)))
+    return _commands(group.kind, _folder(first), second)
 
 
-def _commands(kind: Kind, folder: str, others: Sequence[SkillEntry]) -> tuple[str, ...]:
-    if kind is Kind.TEMPLATE:
-        return ()
-    if kind is Kind.EXACT:
-        removable = (copy for copy in others if not _is_built_in(copy))
-        return tuple(fixes.remove(copy.id, Path(_folder(copy)).parent) for copy in removable)
-    return (fixes.compare(folder, _folder(others[0])),)
-
-
-def _is_built_in(entry: SkillEntry) -> bool:
-    return entry.source == BUILTIN
+def _commands(kind: Kind, folder: str, other: SkillEntry) -> tuple[str, ...]:
+    """What shows more; which of several skills stays is for a person to choose."""
+    return (fixes.compare(folder, _folder(other)),) if kind in {Kind.NEAR, Kind.SAME_NAME} else ()
 
 
 def _compared(entry: SkillEntry, likeness: Likeness) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillyard.app.environments import all_environments
 from skillyard.app.libraries import reach
@@ -22,12 +23,14 @@ from skillyard.skill.library import Layered, SkillEntry
 if TYPE_CHECKING:
     from skillyard.config.settings import Settings
 
+_PATTERN_SIGNS: Final = "*?["
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Switching:
     """What was switched, and the files in which that is written now."""
 
-    skill: str
+    skills: tuple[str, ...]
     on: bool
     where: str
     files: tuple[Path, ...]
@@ -36,35 +39,62 @@ class Switching:
     """The agents that read the skill from its folder by themselves, whatever Skillyard does."""
 
 
-def switch_skill(settings: "Settings", wanted: str, *, on: bool, root: Path | None) -> Switching:
-    """Turn the skill of that id or name on or off in every library of Skillyard, or in that of one folder."""
+def switch_skills(settings: "Settings", wanted: Sequence[str], *, on: bool, root: Path | None) -> Switching:
+    """Turn skills on or off in every library of Skillyard, or in that of one folder.
+
+    Each is named by its id or name, or several by a pattern such as `team-*`.
+    """
     machine = Machine.here()
-    before = load_switches(config_dir())
-    if on and _is_off(before, wanted):
-        # What is off can be turned on again, also when the skill itself is gone.
-        skill, readers = wanted, ()
-    else:
+    before = after = load_switches(config_dir())
+    # What is off can be turned on again, also when the skill itself is gone.
+    skills = [skill for skill in wanted if on and _is_off(before, skill)]
+    readers: dict[str, None] = {}
+    if len(skills) < len(wanted):
         roots = [_named(root, settings, machine)] if root else _everywhere(settings, machine)
         library = _library(roots, settings, machine)
-        skill = find_entry(library, wanted).id
-        readers = _readers(skill, roots, library, machine)
-    after = before.enable(skill, root=root) if on else before.disable(skill, root=root)
+        off = [item.skill for item in before.off] if on else []
+        for skill in _matching([each for each in wanted if each not in skills], library, off):
+            skills.append(skill)
+            readers |= dict.fromkeys(_readers(skill, roots, library, machine))
+    for skill in skills:
+        after = after.enable(skill, root=root) if on else after.disable(skill, root=root)
     if after != before:
         save_switches(config_dir(), after)
     files = (switches_file(config_dir()),) if after != before else ()
     where = str(root) if root else "everywhere"
-    return Switching(skill=skill, on=on, where=where, files=files, readers=readers)
+    return Switching(skills=tuple(skills), on=on, where=where, files=files, readers=tuple(readers))
 
 
-def switch_for_agent(settings: "Settings", skill: str, name: str, *, on: bool) -> Switching:
-    """Turn a skill on or off in the settings of the agent itself, so that the agent no longer offers it."""
+def switch_for_agent(settings: "Settings", wanted: Sequence[str], name: str, *, on: bool) -> Switching:
+    """Turn skills on or off in the settings of the agent itself: all of them, or none where one cannot be."""
     agent = find_agent(name)
     machine = Machine.here()
     library = _library(roots_for(agent, machine), settings, machine)
-    entry = find_entry(library, skill)
-    others = [item.entry for item in library.catalog().shadowed if item.entry.id == entry.id]
-    files = switch_native(agent, [entry, *others] if agent.shows_all else [entry], machine, on=on)
-    return Switching(skill=entry.id, on=on, where=agent.label, files=files)
+    skills = _matching(wanted, library)
+    catalog = library.catalog()
+    copies = [entry for entry in catalog.entries if entry.id in skills]
+    others = [item.entry for item in catalog.shadowed if item.entry.id in skills]
+    files = switch_native(agent, [*copies, *others] if agent.shows_all else copies, machine, on=on)
+    return Switching(skills=skills, on=on, where=agent.label, files=files)
+
+
+def _matching(wanted: Iterable[str], library: Layered, also: Iterable[str] = ()) -> tuple[str, ...]:
+    """The ids that are meant; a pattern must fit one at least."""
+    ids = [*(entry.id for entry in library.catalog().entries), *also]
+    found: dict[str, None] = {}
+    for each in wanted:
+        if not any(sign in each for sign in _PATTERN_SIGNS):
+            found[find_entry(library, each).id] = None
+            continue
+        matching = [skill for skill in ids if fnmatchcase(skill.casefold(), each.casefold())]
+        if not matching:
+            raise NotFoundError(
+                f"No skill here fits the pattern {each!r}.",
+                hint="See what there is: skillyard list",
+                details={"field": "skill", "value": each},
+            )
+        found |= dict.fromkeys(matching)
+    return tuple(found)
 
 
 def find_anywhere(settings: "Settings", wanted: str) -> SkillEntry:

@@ -51,10 +51,8 @@ class _Yard:
 
 
 def _commands(group: Group, entries: Mapping[str, SkillEntry]) -> tuple[str, ...]:
-    """Copies are deleted by name; what differs has to be read."""
+    """What shows more; which of several skills stays is for a person to choose."""
     others = [entries[other.key].id for other in group.others]
-    if group.kind is Kind.EXACT:
-        return tuple(shlex.join(["skillyard", "registry", "delete", other]) for other in others)
     if group.kind is Kind.TEMPLATE:
         return ()
     return tuple(shlex.join(["skillyard", "registry", "show", name]) for name in (entries[group.first].id, *others[:1]))

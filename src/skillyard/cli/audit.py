@@ -14,15 +14,20 @@ from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, MAX_SHOWN, STYLES, count, hanging, print_more, print_rows, styled
 from skillyard.config.load import load_settings
-from skillyard.library.agents import find_agent
-from skillyard.library.audit_model import AgentView, Issue, Unseen
+from skillyard.library.agents import Scope, find_agent
+from skillyard.library.audit_model import AgentView, AuditReport, Issue, Unseen
 from skillyard.library.roots import Machine
 from skillyard.skill.models import Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 _MARKS: Final = {Severity.ERROR: "✗", Severity.WARNING: "!", Severity.INFO: "·"}
+_INDENT: Final = "    "
+_DEEPER: Final = "      "
+_PIPED_WIDTH: Final = 120
+"""Cells of a line of names where no terminal says how many it has."""
 
 
 def audit(
@@ -36,7 +41,8 @@ def audit(
 ) -> Answer:
     """Show what each agent really sees, and what is wrong.
 
-    Every finding comes with the command that fixes it. Exit code 1 when something is broken.
+    What a command can put right comes with that command, which takes no skill away from
+    any agent. Exit code 1 when something is broken.
     """
     with sink_of(context).busy("Looking at every agent"):
         settings, machine = load_settings(), Machine.here()
@@ -52,11 +58,13 @@ def audit(
         return _why(report.agents, skill_id(settings, report, why), machine)
 
     def text(console: "Console") -> None:
+        issues = [short_issue(issue, machine) for issue in report.issues]
+        print_verdict(console, report)
         for view in report.agents:
             print_agent(console, short_view(view, machine) if unseen else view, unseen=unseen)
         if not report.agents:
             console.print("There is no agent here that reads skills.")
-        print_issues(console, [short_issue(issue, machine) for issue in report.issues])
+        print_issues(console, issues)
         if not any(view.sees for view in report.agents):
             _print_first_steps(console)
 
@@ -64,29 +72,53 @@ def audit(
     return Answer(document=report.as_dict(), text=text, exit_code=1 if broken else 0)
 
 
+def print_verdict(console: "Console", report: AuditReport) -> None:
+    """What came of it all, in one line."""
+    summary = report.as_dict()["summary"]
+    nouns = {"errors": "error", "warnings": "warning", "notes": "note"}
+    counts = [count(summary[key], noun) for key, noun in nouns.items() if summary[key]]
+    skills = sum(view.skills for view in report.roots if view.root.scope is not Scope.BUILTIN)
+    looked_at = f"{count(skills, 'skill')} of {count(summary['agents'], 'agent')}"
+    if summary["errors"] or summary["warnings"]:
+        style = STYLES[Severity.ERROR if summary["errors"] else Severity.WARNING]
+        console.print(styled((f"{', '.join(counts)}", style), f" in {looked_at}.\n"), soft_wrap=True)
+        return
+    notes = "".join(f", {each}" for each in counts)
+    console.print(styled(("Nothing is wrong.", GOOD), f" {looked_at}{notes}.\n"), soft_wrap=True)
+
+
 def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
-    """Everything that is wrong, the serious first, and one line that sums it up."""
-    width = max((len(issue.code) for issue in issues), default=0)
-    indent = " " * (width + 4)
-    text = styled()
+    """Everything that is wrong, the serious first; of several alike, what they have in common is said once."""
+    groups: dict[tuple[Severity, str, str], list[Issue]] = {}
     for issue in issues[:MAX_SHOWN]:
-        text.append(f"\n{_MARKS[issue.severity]} {issue.code:<{width}}  ", STYLES[issue.severity])
-        text.append(f"{hanging(console, inline(issue.message), indent)}\n")
-        if issue.path:
-            text.append(f"{indent}{inline(issue.path)}\n", FAINT)
-        if issue.fix:
-            text.append(f"{indent}fix: {inline(issue.fix)}\n", GOOD)
+        groups.setdefault((issue.severity, issue.code, issue.advice), []).append(issue)
+    text = styled()
+    for (severity, code, advice), alike in groups.items():
+        text.append(f"\n{_MARKS[severity]} {code}", STYLES[severity])
+        said = inline(advice)
+        if len(alike) == 1:
+            text.append(f"  {hanging(console, inline(alike[0].message), _INDENT, len(code) + 4)}\n")
+            text.append(f"{_INDENT}{hanging(console, said, _INDENT)}\n" if said else "")
+            _append_rest(text, alike[0], _INDENT)
+            continue
+        text.append(f"  {len(alike)} times{'.' if not said else ''}")
+        text.append(f"  {hanging(console, said, _INDENT, len(code) + 14)}\n" if said else "\n")
+        for issue in alike:
+            text.append(f"{_INDENT}{hanging(console, inline(issue.message), _DEEPER)}\n")
+            _append_rest(text, issue, _DEEPER)
     console.print(text, soft_wrap=True)
     print_more(console, len(issues), "issue")
-    counts = {
-        severity: sum(issue.severity is severity for issue in issues)
-        for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO)
-    }
-    if not issues:
-        console.print(styled(("Nothing is wrong.", GOOD)))
-        return
-    nouns = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
-    console.print(", ".join(count(number, nouns[severity]) for severity, number in counts.items() if number))
+
+
+def _append_rest(text: "Text", issue: Issue, indent: str) -> None:
+    """The path, unless it was said, and the commands."""
+    said = f"{issue.message} {issue.see} {issue.fix}"
+    if issue.path and issue.path not in said and not issue.message.startswith(f"{issue.path.rpartition('/')[0]} "):
+        text.append(f"{indent}{inline(issue.path)}\n", FAINT)
+    if issue.see:
+        text.append(f"{indent}see: {inline(issue.see)}\n", FAINT)
+    if issue.fix:
+        text.append(f"{indent}fix: {inline(issue.fix)}\n", GOOD)
 
 
 def print_agent(console: "Console", view: AgentView, *, unseen: bool = False) -> None:
@@ -102,12 +134,41 @@ def print_agent(console: "Console", view: AgentView, *, unseen: bool = False) ->
     title.append("".join(f"  {len(items)} {word}" for word, items in more.items() if items), FAINT)
     console.print(title, soft_wrap=True)
     by_source = {root.label: [e.id for e in view.sees if e.source == root.label] for root in view.roots}
-    rows = [(f"  {inline(label)}", inline(", ".join(ids))) for label, ids in by_source.items() if ids]
+    width = max((_cells(label) for label, ids in by_source.items() if ids), default=0)
+    room = (console.width if console.is_terminal else _PIPED_WIDTH) - width - 4
+    rows = [(f"  {inline(label)}", _names_within(ids, room)) for label, ids in by_source.items() if ids]
     print_rows(console, rows)
     for item in view.unseen if unseen else ():
-        what = inline(f"{item.skill}: {item.message}")
-        line = styled(f"  {what}\n", (f"    fix: {inline(item.fix)}\n", GOOD))
+        line = styled(f"  {inline(f'{item.skill}: {item.message}')}\n")
+        _append_remedy(line, item)
         console.print(line, end="", soft_wrap=True)
+
+
+def _cells(text: str) -> int:
+    return styled(text).cell_len
+
+
+def _names_within(ids: Sequence[str], room: int) -> str:
+    """As many names as fit, and how many more there are."""
+    names = [inline(skill) for skill in ids]
+    if _cells(", ".join(names)) <= room:
+        return ", ".join(names)
+    shown: list[str] = []
+    for name in names:
+        more = f"{', '.join([*shown, name])}, and {len(names) - len(shown) - 1:,} more"
+        if shown and _cells(more) > room:
+            break
+        shown.append(name)
+    return f"{', '.join(shown)}, and {len(names) - len(shown):,} more"
+
+
+def _append_remedy(text: "Text", item: Unseen, indent: str = "    ") -> None:
+    if item.advice:
+        text.append(f"{indent}{inline(item.advice)}\n", FAINT)
+    if item.see:
+        text.append(f"{indent}see: {inline(item.see)}\n", FAINT)
+    if item.fix:
+        text.append(f"{indent}fix: {inline(item.fix)}\n", GOOD)
 
 
 def short_issue(issue: Issue, machine: Machine) -> Issue:
@@ -117,6 +178,8 @@ def short_issue(issue: Issue, machine: Machine) -> Issue:
         message=_short(issue.message, machine),
         path=_short(issue.path, machine),
         fix=_short_command(issue.fix, machine),
+        see=_short_command(issue.see, machine),
+        advice=_short(issue.advice, machine),
     )
 
 
@@ -130,6 +193,8 @@ def _short_reason(item: Unseen, machine: Machine) -> Unseen:
         message=_short(item.message, machine),
         path=_short(item.path, machine),
         fix=_short_command(item.fix, machine),
+        see=_short_command(item.see, machine),
+        advice=_short(item.advice, machine),
     )
 
 
@@ -174,8 +239,9 @@ def _why(views: Sequence[AgentView], skill: str, machine: Machine) -> Answer:
                 line = f"hidden by it: {item.entry.location}"
                 console.print(styled((f"  {inline(_short(line, machine))}", FAINT)), soft_wrap=True)
             for item in (_short_reason(item, machine) for item in view.why(skill)):
-                console.print(styled(f"  {inline(f'{item.message} {item.path}')}"), soft_wrap=True)
-                console.print(styled((f"  fix: {inline(item.fix)}", GOOD)), soft_wrap=True)
+                line = styled(f"  {inline(f'{item.message} {item.path}')}\n")
+                _append_remedy(line, item, "  ")
+                console.print(line, end="", soft_wrap=True)
         if not views:
             console.print("There is no agent here that reads skills.")
 

@@ -14,7 +14,7 @@ import typer
 from skillyard.app.demo import Step, look, put_right
 from skillyard.app.demo_home import NEXT_COMMANDS, DemoHome, build_demo_home
 from skillyard.app.demo_search import MEANING, REQUEST, SearchShow, show_search
-from skillyard.cli.audit import print_agent, print_issues
+from skillyard.cli.audit import print_agent, print_issues, print_verdict
 from skillyard.cli.browser import open_browser
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import one_line
@@ -185,10 +185,17 @@ def _print_next(console: "Console") -> None:
 
 def _print_report(console: "Console", home: DemoHome, report: AuditReport, title: str) -> None:
     console.print(styled((f"{title}\n", "bold")))
+    print_verdict(console, report)
     for view in report.agents:
         print_agent(console, view)
     issues = [
-        replace(issue, message=_short(home, issue.message), fix=_short(home, issue.fix), path=_short(home, issue.path))
+        replace(
+            issue,
+            message=_short(home, issue.message),
+            fix=_short(home, issue.fix),
+            see=_short(home, issue.see),
+            path=_short(home, issue.path),
+        )
         for issue in report.issues
     ]
     print_issues(console, issues)

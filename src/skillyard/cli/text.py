@@ -61,16 +61,22 @@ def _cell(cell: "str | Text") -> "Text":
     return styled(inline(text.plain)) if "\n" in text.plain else text
 
 
-def hanging(console: "Console", message: str, indent: str) -> str:
-    """A message that starts after `indent`; on a terminal, the lines it wraps into are indented too."""
-    return wrapped(message, console.width, indent) if console.is_terminal else message
+def hanging(console: "Console", message: str, indent: str, start: int = 0) -> str:
+    """A message that starts after `indent`; on a terminal, the lines it wraps into are indented too.
+
+    `start` is where its first line begins, if not after the indent.
+    """
+    return wrapped(message, console.width, indent, start) if console.is_terminal else message
 
 
-def wrapped(message: str, width: int, indent: str = "") -> str:
+def wrapped(message: str, width: int, indent: str = "", start: int = 0) -> str:
     """A message that starts after `indent`, in lines of that width; paths and commands to copy stay whole."""
     kept = _UNBROKEN.sub(lambda match: match[0].replace(" ", _KEPT_BLANK), message)
     room = max(20, width - len(indent))
-    lines = textwrap.wrap(kept, room, break_long_words=False, break_on_hyphens=False)
+    before = "x" * max(0, min(start, width) - len(indent))
+    lines = textwrap.wrap(f"{before}{kept}", room, break_long_words=False, break_on_hyphens=False)
+    if lines:
+        lines[0] = lines[0][len(before) :]
     return f"\n{indent}".join(lines).replace(_KEPT_BLANK, " ")
 
 

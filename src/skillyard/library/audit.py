@@ -1,27 +1,33 @@
 """The audit: every agent on this machine, what it really sees, what is wrong, and how to put it right."""
 
 import os
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from skillyard.library import audit_fixes as fixes
 from skillyard.library.agents import AGENTS, Agent, Scope, find_agent, is_present
-from skillyard.library.audit_agent import Seen, Survey, followed_by, line_length, message_of, see
+from skillyard.library.audit_agent import TAKEN, Seen, Survey, followed_by, line_length, message_of, see
 from skillyard.library.audit_duplicates import duplicate_issues
-from skillyard.library.audit_misfits import find_misfits
-from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue, Reason, RootView, Unseen
+from skillyard.library.audit_misfits import Misfit, find_misfits
+from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView, Unseen
 from skillyard.library.audit_yaml import unquoted_files
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Configured, Machine, Root, discover_roots, roots_for
 from skillyard.library.switches import Switches
-from skillyard.skill.library import Problem, SkillEntry
+from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.limits import MAX_FOLDER_DEPTH
 from skillyard.skill.models import Severity
 
 SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
-MAX_SUGGESTED: Final = 10
+OVER_BUDGET: Final = "over-budget"
+USAGE: Final = "Turn off what you never use: its session logs tell."
+MIN_GROUP: Final = 3
+"""So many skills whose ids begin with the same word are a group."""
+MAX_GROUPS: Final = 3
+"""Groups that are named, the largest first."""
 _OF_AGENTS: Final = frozenset({Scope.PROJECT, Scope.USER})
 _HIDING: Final = frozenset({Reason.FILE_NAME, Reason.TOO_DEEP, Reason.NAME_MISMATCH, Reason.DESCRIPTION_LENGTH})
 
@@ -44,6 +50,12 @@ def audit(
         for root in roots
     }
     catalogs = {path: library.catalog() for path, library in libraries.items()}
+    folders = {
+        entry.location: os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
+        for catalog in catalogs.values()
+        for entry in catalog.entries
+    }
+    taken = _taken(roots_at, catalogs, folders)
     survey = Survey(
         machine=machine,
         switches=switches or Switches(),
@@ -51,14 +63,13 @@ def audit(
         libraries=libraries,
         catalogs=catalogs,
         misfits={
-            path: tuple(find_misfits(path, catalog)) if roots_at[path].scope in _OF_AGENTS else ()
+            path: tuple(_without_harm(misfit, taken) for misfit in find_misfits(path, catalog))
+            if roots_at[path].scope in _OF_AGENTS
+            else ()
             for path, catalog in catalogs.items()
         },
-        folders={
-            entry.location: os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
-            for catalog in catalogs.values()
-            for entry in catalog.entries
-        },
+        folders=folders,
+        taken=taken,
         unquoted=unquoted_files(entry.location for catalog in catalogs.values() for entry in catalog.entries),
     )
     seen = [see(agent, survey) for agent in present_agents(machine)]
@@ -71,6 +82,17 @@ def audit(
         roots=tuple(_root_view(root, survey) for root in roots),
         issues=tuple(issues),
     )
+
+
+def _taken(
+    roots: Mapping[Path, Root], catalogs: Mapping[Path, Catalog], folders: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
+    taken: defaultdict[str, set[str]] = defaultdict(set)
+    for path, catalog in catalogs.items():
+        if roots[path].scope in _OF_AGENTS:
+            for entry in (*catalog.entries, *(item.entry for item in catalog.shadowed)):
+                taken[entry.id.casefold()].add(folders.get(entry.location, entry.location))
+    return {skill: frozenset(found) for skill, found in taken.items()}
 
 
 def present_agents(machine: Machine) -> tuple[Agent, ...]:
@@ -95,13 +117,14 @@ def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
     views = [item.view for item in seen]
     for path, catalog in survey.catalogs.items():
         readers = tuple(view.id for view in views if any(root.path == path for root in view.roots))
-        yield from (_broken(problem, readers, survey) for problem in catalog.problems)
+        yield from (_broken(problem, path, readers, survey) for problem in catalog.problems)
         for misfit in survey.misfits[path]:
             yield Issue(
                 code=misfit.code,
                 severity=misfit.severity,
                 message=misfit.message,
                 fix=misfit.fix,
+                advice="" if misfit.fix else TAKEN,
                 skill=misfit.skill,
                 path=misfit.path,
                 agents=readers,
@@ -117,26 +140,40 @@ def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
                 code="settings-unreadable",
                 severity=Severity.WARNING,
                 message=f"{item.view.label}'s settings cannot be read: {trouble.message}",
-                fix=trouble.hint,
+                advice=trouble.hint,
                 path=str(trouble.details.get("file", "")),
                 agents=(item.view.id,),
             )
 
 
-def _broken(problem: Problem, readers: tuple[str, ...], survey: Survey) -> Issue:
+def _without_harm(misfit: Misfit, taken: Mapping[str, frozenset[str]]) -> Misfit:
+    """The misfit; without a fix where the new skill would take the place of another, here or in an agent's sight."""
+    name = os.path.basename(misfit.target)  # noqa: PTH119 -- a location is a string
+    is_free = name.casefold() not in taken and not os.path.lexists(f"{misfit.target}/SKILL.md")
+    return misfit if not misfit.target or is_free else misfit._replace(fix="")
+
+
+def _broken(problem: Problem, root: Path, readers: tuple[str, ...], survey: Survey) -> Issue:
     first = problem.findings[0]
     is_link = first.code.startswith("link-")
     followers = [agent for agent in map(find_agent, readers) if followed_by(agent, problem)]
     blind = tuple(agent for agent in readers if find_agent(agent) not in followers)
     message = message_of(problem)
     if followers:
-        message = f"{message} Followed by: {', '.join(agent.label for agent in followers)}."
+        labels = " and ".join(agent.label for agent in followers)
+        verb = "follows" if len(followers) == 1 else "follow"
+        message = f"{message} {labels} {verb} it; of other agents that is not known, and Skillyard does not."
+    elif first.code == "link-outside":
+        message = f"{message} Agents may follow it; Skillyard does not."
+    remedy = survey.remedy_of(problem, root)
     severity = Severity.WARNING if is_link else Severity.ERROR
     return Issue(
         code=first.code if is_link else Reason.BROKEN,
         severity=Severity.INFO if followers and not blind else severity,
         message=message,
-        fix=fixes.for_problem(problem.location, first, survey.known_roots),
+        fix=remedy.fix,
+        see=remedy.see,
+        advice=remedy.advice,
         skill=problem.id,
         path=problem.location,
         agents=readers,
@@ -159,8 +196,9 @@ def _unquoted(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
         yield Issue(
             code=Reason.YAML,
             severity=Severity.WARNING,
-            message=f"{finding.message} {who} refuse{'s' if len(strict) == 1 else ''} such a file.",
-            fix=fixes.check(path),
+            message=f"{finding.message} {who} refuse{'s' if len(strict) == 1 else ''} the file as it is.",
+            see=fixes.check(path),
+            advice=finding.fix,
             skill=Path(folder).name,
             path=path,
             agents=tuple(view.id for view in strict),
@@ -182,6 +220,8 @@ def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
             severity=Severity.WARNING,
             message=item.message,
             fix=item.fix,
+            see=item.see,
+            advice=item.advice,
             skill=item.skill,
             path=item.path,
             agents=tuple(blind),
@@ -198,42 +238,53 @@ def _still_visible(views: list[AgentView]) -> Iterator[Issue]:
     for location, seers in found.items():
         entry = seers[0][1]
         agents = [find_agent(view.id) for view, _ in seers]
-        commands = [fixes.disable(entry.id, agent) for agent in agents if agent.switch]
         yield Issue(
             code="still-visible",
             severity=Severity.INFO,
             message=f"{entry.id!r} is off, but {', '.join(agent.label for agent in agents)} read"
             f"{'s' if len(agents) == 1 else ''} the folder all the same.",
-            fix=" && ".join(commands) or fixes.remove(entry.id, Path(location).parent.parent),
+            advice="Nothing to do if Skillyard alone was meant. `skillyard skill disable` with `-a AGENT` writes it "
+            "into the settings of an agent that has such a switch.",
             skill=entry.id,
             path=location,
             agents=tuple(agent.id for agent in agents),
         )
 
 
-def longest_lines(view: AgentView, budget: BudgetUse) -> list[SkillEntry]:
-    """The skills with the longest lines in an agent's list, as many as are over its budget; the worst ten at most."""
+def largest_groups(view: AgentView) -> str:
+    """The groups of skills that take most of an agent's list, in words; empty when there are none."""
     agent = find_agent(view.id)
-    excess = budget.used - budget.limit
-    longest: list[SkillEntry] = []
-    for entry in sorted(view.sees, key=lambda entry: -line_length(agent, entry)):
-        if excess <= 0 or len(longest) == MAX_SUGGESTED:
-            break
-        longest.append(entry)
-        excess -= line_length(agent, entry)
-    return longest
+    sizes: defaultdict[str, list[int]] = defaultdict(list)
+    for entry in view.sees:
+        word, hyphen, _ = entry.id.partition("-")
+        if hyphen:
+            sizes[word].append(line_length(agent, entry))
+    groups = sorted((group for group in sizes.items() if len(group[1]) >= MIN_GROUP), key=lambda group: -sum(group[1]))
+    return ", ".join(
+        f"{word}-* ({len(lengths)} skills, {sum(lengths):,} characters)" for word, lengths in groups[:MAX_GROUPS]
+    )
+
+
+def over_budget_advice(view: AgentView, known: str) -> str:
+    """What a person may do about too long a list; `known` says what is known about the use of its skills."""
+    groups = largest_groups(view)
+    switch = (
+        f"One command turns several off: `skillyard skill disable` with names or patterns and `-a {view.id}`."
+        if find_agent(view.id).switch
+        else f"{view.label} has no switch for single skills; shorter descriptions take less."
+    )
+    return " ".join([known, *([f"The largest groups: {groups}."] if groups else []), switch])
 
 
 def _over_budget(view: AgentView) -> Iterator[Issue]:
     if view.budget is None or not view.budget.over:
         return
-    agent = find_agent(view.id)
     yield Issue(
-        code="over-budget",
+        code=OVER_BUDGET,
         severity=Severity.WARNING,
         message=f"{view.label} gives {view.budget.limit:,} characters to the list of skills; these "
-        f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out. Turn off"
-        " what is not needed; an agent of your own can be given what fits: `skillyard skill catalog`.",
-        fix=" && ".join(fixes.disable(entry.id, agent) for entry in longest_lines(view, view.budget)),
+        f"{len(view.sees)} need {view.budget.used:,}, so some are shortened or left out.",
+        see="skillyard skill usage",
+        advice=over_budget_advice(view, USAGE),
         agents=(view.id,),
     )

@@ -3,24 +3,26 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Final
 
 from skillyard.errors import SkillyardError
 from skillyard.library import audit_fixes as fixes
-from skillyard.library.agents import Agent, Scope
+from skillyard.library.agents import AGENTS, Agent, Scope, expand, is_present
 from skillyard.library.audit_misfits import Misfit
-from skillyard.library.audit_model import AgentView, BudgetUse, DisabledSkill, Reason, Unseen
+from skillyard.library.audit_model import AgentView, BudgetUse, DisabledSkill, Reason, Remedy, Unseen
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.native import NativeState, native_state
 from skillyard.library.roots import Machine, Root, install_root, roots_for
 from skillyard.library.switches import Switches
 from skillyard.skill.library import Catalog, Problem, Shadowed, SkillEntry
+from skillyard.skill.limits import SKILL_FILE_NAMES
 from skillyard.skill.models import Finding
-from skillyard.skill.names import is_valid_name
 
 UNLIMITED: Final = 1_000
 """The depth of an agent for which none is documented."""
+TAKEN: Final = "Another skill of this id is in reach: decide which of the two agents are to see."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +41,9 @@ class Survey:
     unquoted: Mapping[str, Finding]
     """The skill files that are YAML only once their values are quoted, and what is wrong with them."""
 
+    taken: Mapping[str, frozenset[str]]
+    """The real folders of each skill that agents may read, by its id in lower case."""
+
     @property
     def known_roots(self) -> tuple[str, ...]:
         return tuple(library.root for library in self.libraries.values())
@@ -46,6 +51,13 @@ class Survey:
     def folder_of(self, entry: SkillEntry) -> str:
         known = self.folders.get(entry.location)
         return known or os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
+
+    def is_free(self, skill: str, folder: str = "") -> bool:
+        """Whether no other folder has a skill of that id: one more in an agent's sight could hide it there."""
+        return not self.taken.get(skill.casefold(), frozenset()) - {folder}
+
+    def remedy_of(self, problem: Problem, root: Path) -> Remedy:
+        return fixes.for_problem(problem, self.known_roots, self.roots[root].agents, self.is_free)
 
     def roots_of(self, agent: Agent) -> tuple[Root, ...]:
         return tuple(root for root in roots_for(agent, self.machine) if root.path in self.catalogs)
@@ -123,13 +135,26 @@ class _Look:
                 self._take(entry, root)
         for problem in catalog.problems:
             followed = followed_by(self.agent, problem)
-            self.unseen += [] if followed else [_broken(problem, self.survey)]
+            self.unseen += [] if followed else [_broken(problem, root, self.survey)]
             for entry in followed:
                 self._take(entry, root)
         # What lies deeper under an id that is taken is shadowed for this agent only if it looks so deep.
-        self.shadowed += [item for item in catalog.shadowed if self._depth(item.entry, root) <= self._reach]
+        self.shadowed += [
+            item
+            for item in catalog.shadowed
+            if self._depth(item.entry, root) <= self._reach
+            # A link to a skill is the same skill, not one that is hidden.
+            and self.survey.folder_of(item.entry) != self.survey.folder_of(item.by)
+        ]
         self.unseen += [
-            Unseen(misfit.skill, misfit.path, Reason.FILE_NAME, misfit.message, misfit.fix)
+            Unseen(
+                misfit.skill,
+                misfit.path,
+                Reason.FILE_NAME,
+                misfit.message,
+                misfit.fix,
+                advice="" if misfit.fix else TAKEN,
+            )
             for misfit in self.survey.misfits[root.path]
             if misfit.code == Reason.FILE_NAME
         ]
@@ -190,24 +215,26 @@ class _Look:
         label = self.agent.label
         if file != "SKILL.md":
             message = f"The file is called {file!r}; {label} looks for SKILL.md."
-            fix = fixes.move(entry.location, f"{folder}/SKILL.md")
-            yield Unseen(entry.id, entry.location, Reason.FILE_NAME, message, fix)
+            fix = fixes.rename_file(entry.location, f"{folder}/SKILL.md") if self._is_free(entry) else ""
+            yield Unseen(entry.id, entry.location, Reason.FILE_NAME, message, fix, advice="" if fix else TAKEN)
         if self._depth(entry, root) > self._reach:
             message = f"It is deeper below {root.label} than {label} looks ({self.agent.depth})."
-            fix = fixes.move(folder, f"{root.path}/{entry.id}")
-            yield Unseen(entry.id, entry.location, Reason.TOO_DEEP, message, fix)
+            target = f"{root.path}/{entry.id}"
+            # Not moved: whatever leads to it, or looks so deep, goes on finding it where it is.
+            fix = fixes.link(folder, target) if self._is_free(entry) and not os.path.lexists(target) else ""
+            yield Unseen(entry.id, entry.location, Reason.TOO_DEEP, message, fix, advice="" if fix else TAKEN)
         if self.agent.name_is_folder and entry.name != entry.id:
             message = f"Its name is {entry.name!r}, its folder {entry.id!r}; {label} wants them equal."
-            target = f"{os.path.dirname(folder)}/{entry.name}"  # noqa: PTH120
-            fix = fixes.move(folder, target) if is_valid_name(entry.name) else fixes.check(entry.location)
-            yield Unseen(entry.id, entry.location, Reason.NAME_MISMATCH, message, fix)
+            see, advice = fixes.check(entry.location), f"Write `name: {entry.id}`; others know it by its folder."
+            yield Unseen(entry.id, entry.location, Reason.NAME_MISMATCH, message, see=see, advice=advice)
         limit = self.agent.max_description
         if limit is not None and len(entry.description) > limit:
             message = f"Its description has {len(entry.description):,} characters; {label} takes {limit:,}."
-            yield Unseen(entry.id, entry.location, Reason.DESCRIPTION_LENGTH, message, fixes.check(entry.location))
+            see = fixes.check(entry.location)
+            yield Unseen(entry.id, entry.location, Reason.DESCRIPTION_LENGTH, message, see=see)
         if self.agent.strict_yaml and entry.location in self.survey.unquoted:
             message = f"Its frontmatter is not valid YAML as it stands; {label} refuses such a file."
-            yield Unseen(entry.id, entry.location, Reason.YAML, message, fixes.check(entry.location))
+            yield Unseen(entry.id, entry.location, Reason.YAML, message, see=fixes.check(entry.location))
 
     def _depth(self, entry: SkillEntry, root: Root) -> int:
         return entry.location.removeprefix(self.survey.libraries[root.path].root).strip("/").count("/")
@@ -217,14 +244,34 @@ class _Look:
         scope = root.scope if root.scope in scopes else next(iter(scopes))
         target = install_root(self.agent, scope, self.survey.machine).path / entry.id
         message = f"It is only in {root.label}, which {self.agent.label} does not read."
-        fix = fixes.link(self.survey.folder_of(entry), str(target))
-        return Unseen(entry.id, entry.location, Reason.OTHER_FOLDER, message, fix)
+        fix, advice = fixes.link(self.survey.folder_of(entry), str(target)), ""
+        if not self._is_free(entry):
+            fix, advice = "", TAKEN
+        elif scope is Scope.USER and (label := self._label_of_one_that_prefers(target.parent)):
+            advice = f"`{fix}` shows it there; {label} would then prefer it to a project's own {entry.id!r}."
+            fix = ""
+        return Unseen(entry.id, entry.location, Reason.OTHER_FOLDER, message, fix, advice=advice)
+
+    def _label_of_one_that_prefers(self, root: Path) -> str:
+        """An agent here for which what is in this personal folder wins over what projects have; empty if none does."""
+        home, env = self.survey.machine.home, self.survey.machine.env
+        for agent in AGENTS:
+            before = dropwhile(
+                lambda place: place.scope is not Scope.USER or expand(place.path, home=home, env=env) != root,
+                agent.places,
+            )
+            if any(place.scope is Scope.PROJECT for place in before) and is_present(agent, home=home, env=env):
+                return agent.label
+        return ""
 
     def _broken_elsewhere(self, problem: Problem, root: Root) -> Unseen:
-        first = problem.findings[0]
         message = f"It is only in {root.label}, which {self.agent.label} does not read. {message_of(problem)}"
-        fix = fixes.for_problem(problem.location, first, self.survey.known_roots)
-        return Unseen(problem.id, problem.location, Reason.OTHER_FOLDER, message, fix)
+        return Unseen(
+            problem.id, problem.location, Reason.OTHER_FOLDER, message, *self.survey.remedy_of(problem, root.path)
+        )
+
+    def _is_free(self, entry: SkillEntry) -> bool:
+        return self.survey.is_free(entry.id, self.survey.folder_of(entry))
 
 
 def followed_by(agent: Agent, problem: Problem) -> tuple[SkillEntry, ...]:
@@ -235,23 +282,27 @@ def followed_by(agent: Agent, problem: Problem) -> tuple[SkillEntry, ...]:
     folder = Path(problem.location)
     folders = [folder] if code == "link-outside" else []
     if code == "link-without-skill":
-        folders = sorted(file.parent for file in folder.glob("*/SKILL.md"))
+        folders = fixes.skills_behind(folder)
     files = (folder / "SKILL.md" for folder in folders)
     # A link to the file itself is passed over even where links to folders are followed.
     regular = (file for file in files if file.is_file() and not file.is_symlink())
     return tuple(SkillEntry(file.parent.name, file.parent.name, "", str(file), problem.source) for file in regular)
 
 
-def _broken(problem: Problem, survey: Survey) -> Unseen:
-    first = problem.findings[0]
-    reason = Reason.LINK if first.code.startswith("link-") else Reason.BROKEN
-    fix = fixes.for_problem(problem.location, first, survey.known_roots)
-    return Unseen(problem.id, problem.location, reason, message_of(problem), fix)
+def _broken(problem: Problem, root: Root, survey: Survey) -> Unseen:
+    reason = Reason.LINK if problem.findings[0].code.startswith("link-") else Reason.BROKEN
+    remedy = survey.remedy_of(problem, root.path)
+    return Unseen(problem.id, problem.location, reason, message_of(problem), *remedy)
 
 
 def message_of(problem: Problem) -> str:
     """What is wrong, without claiming for agents what is only Skillyard's own rule."""
     if problem.findings[0].code != "link-outside":
         return " ".join(finding.message for finding in problem.findings)
-    target = os.path.realpath(fixes.link_at(Path(problem.location)))
-    return f"The link leads to {target}, outside every known skill folder; agents may follow it, Skillyard does not."
+    return f"This link leads out of your skill folders, to {os.path.realpath(_link_at(Path(problem.location)))}."
+
+
+def _link_at(folder: Path) -> Path:
+    """The link by which a skill leads elsewhere: its folder, or the skill file in it."""
+    files = (folder / name for name in SKILL_FILE_NAMES)
+    return next((path for path in (folder, *files) if path.is_symlink()), folder)

@@ -1,4 +1,8 @@
-"""Skills of one id in several folders: the same content twice, or two that only share the id."""
+"""Skills of one id in several folders: the same content twice, or two that only share the id.
+
+Which of them is needed cannot be seen from here: each folder is read by other agents, by other projects, or by
+colleagues. So this is said, and nothing is removed.
+"""
 
 import os
 from collections.abc import Iterator
@@ -19,6 +23,13 @@ from skillyard.skill.models import Severity
 
 _SETS_OF_THEIR_OWN: Final = frozenset({Scope.BUILTIN, Scope.ENVIRONMENT})
 """What an environment or this package holds is meant to be whole, whatever lies elsewhere."""
+_COPIES: Final = (
+    "Nothing is wrong, but an edit of one does not reach the others. Each may be the only one that some agent, "
+    "or some other project, reads."
+)
+_OWN: Final = "Nothing to do: it is meant to win here, and your other projects use your personal one."
+_HIDDEN: Final = "Give one another name if both are to be seen here; your other projects use the personal one."
+_DIFFERENT: Final = "Decide which of the two each agent is to see: rename one, or make both equal."
 
 
 class _Copy(NamedTuple):
@@ -28,14 +39,6 @@ class _Copy(NamedTuple):
     root: Path
     scope: Scope
     folder: str
-    linked: bool
-    """Whether links elsewhere lead to it."""
-
-    @property
-    def parent(self) -> Path:
-        """The folder it lies in, written as the root is where it lies in that."""
-        parent = os.path.dirname(self.folder)  # noqa: PTH120 -- paths of a survey are strings
-        return self.root if parent == os.path.realpath(self.root) else Path(parent)
 
 
 class _Sight:
@@ -45,18 +48,10 @@ class _Sight:
         self.id = view.id
         self.label = view.label
         self._seen = {survey.folder_of(entry) for entry in view.sees}
-        self._hidden = {survey.folder_of(item.entry) for item in view.shadowed}
         self._pairs = {frozenset((survey.folder_of(item.entry), survey.folder_of(item.by))) for item in view.shadowed}
 
     def sees(self, copy: _Copy) -> bool:
         return copy.folder in self._seen
-
-    def hides(self, copy: _Copy) -> bool:
-        return copy.folder in self._hidden
-
-    def finds(self, copy: _Copy) -> bool:
-        """Whether the agent sees the skill, or would if no other hid it."""
-        return self.sees(copy) or self.hides(copy)
 
     def meets(self, first: _Copy, other: _Copy) -> bool:
         """Whether one of the two hides the other from the agent, or both are shown side by side."""
@@ -93,45 +88,29 @@ def _by_id(survey: Survey) -> Iterator[list[_Copy]]:
         for folder, found in folders.items():
             # The folder itself rather than a link to it.
             entry, root = min(found, key=lambda way: os.path.dirname(way[0].location) != folder)  # noqa: PTH120
-            linked = len(found) > 1
-            copies.append(_Copy(entry, root, survey.roots[root].scope, folder, linked))
+            copies.append(_Copy(entry, root, survey.roots[root].scope, folder))
         yield copies
 
 
 def _duplicates(same: list[_Copy], sights: list[_Sight]) -> Iterator[Issue]:
-    """One issue for all copies of a skill: one is kept, and each other goes or becomes a link to it."""
-    kept = max(same, key=lambda kept: sum(_is_needless(copy, kept, sights) for copy in same if copy is not kept))
-    others = [copy for copy in same if copy is not kept and _can_go(copy, kept, sights)]
-    if not others:
-        return
-    commands = [
-        fixes.remove(copy.entry.id, copy.parent)
-        if _is_needless(copy, kept, sights)
-        else fixes.link_instead(copy.entry.id, copy.parent, kept.folder)
-        for copy in others
-    ]
-    folders = " and ".join(copy.folder for copy in others)
-    verb = "is a copy" if len(others) == 1 else "are copies"
-    yield Issue(
-        code="duplicate",
-        severity=Severity.INFO,
-        message=f"{folders} {verb} of {kept.folder}, file for file.",
-        fix=" && ".join(commands),
-        skill=kept.entry.id,
-        path=others[0].entry.location,
-        agents=_ids(sight for pair in combinations([kept, *others], 2) for sight in sights if sight.meets(*pair)),
-    )
-
-
-def _can_go(copy: _Copy, kept: _Copy, sights: list[_Sight]) -> bool:
-    # A link out of a project would lead nowhere for everyone else who has the project.
-    return copy.scope is kept.scope or _is_needless(copy, kept, sights)
-
-
-def _is_needless(copy: _Copy, kept: _Copy, sights: list[_Sight]) -> bool:
-    """Whether every agent that finds the copy also finds the one that is kept."""
-    finders = [sight for sight in sights if sight.finds(copy)]
-    return bool(finders) and not copy.linked and all(sight.finds(kept) for sight in finders if sight.sees(copy))
+    """One note for all copies of a skill among the person's own, or in the project."""
+    by_scope: dict[Scope, list[_Copy]] = {}
+    for copy in same:
+        by_scope.setdefault(copy.scope, []).append(copy)
+    # That a project brings what the person has as well is how projects are.
+    for kept, *others in by_scope.values():
+        if others:
+            folders = " and ".join(copy.folder for copy in others)
+            verb = "is a copy" if len(others) == 1 else "are copies"
+            yield Issue(
+                code="duplicate",
+                severity=Severity.INFO,
+                message=f"{folders} {verb} of {kept.folder}, file for file.",
+                advice=_COPIES,
+                skill=kept.entry.id,
+                path=others[0].entry.location,
+                agents=_ids(s for pair in combinations([kept, *others], 2) for s in sights if s.meets(*pair)),
+            )
 
 
 def _conflicts(groups: list[list[_Copy]], sights: list[_Sight]) -> Iterator[Issue]:
@@ -143,35 +122,32 @@ def _conflicts(groups: list[list[_Copy]], sights: list[_Sight]) -> Iterator[Issu
     for (one, other), meeting in met.items():
         # One that meets no other is told once, beside the strongest.
         if meeting or (one == 0 and other not in meeting_any):
-            yield _conflict(groups[one], groups[other], meeting, sights)
+            yield _conflict(groups[one], groups[other], meeting)
 
 
 def _meeting(some: list[_Copy], others: list[_Copy], sights: list[_Sight]) -> list[_Sight]:
     return [sight for sight in sights if any(sight.meets(one, other) for one in some for other in others)]
 
 
-def _conflict(some: list[_Copy], others: list[_Copy], meeting: list[_Sight], sights: list[_Sight]) -> Issue:
+def _conflict(some: list[_Copy], others: list[_Copy], meeting: list[_Sight]) -> Issue:
+    # Groups stand in the order of strength of Skillyard: the project's before the personal ones.
     first, other = some[0], others[0]
+    is_project_and_personal = {copy.scope for copy in some} == {Scope.PROJECT} and other.scope is Scope.USER
+    is_hidden = is_project_and_personal and any(not any(map(sight.sees, some)) for sight in meeting)
+    is_meant = is_project_and_personal and not is_hidden
     who = ", ".join(_what_is_used(sight, some, others) for sight in meeting) or "no agent here reads both"
     return Issue(
-        code="conflict",
-        severity=Severity.WARNING if meeting else Severity.INFO,
-        message=f"{first.folder} and {other.folder} are two different skills of one id; {who}.",
-        fix=_fix_different(some, others, sights),
+        code="override" if is_meant else "conflict",
+        severity=Severity.WARNING if meeting and not is_meant else Severity.INFO,
+        message=f"This project's own {first.entry.id!r} wins over your personal one, {other.folder}; {who}."
+        if is_meant
+        else f"{first.folder} and {other.folder} are two different skills of one id; {who}.",
+        see=fixes.compare(first.folder, other.folder),
+        advice=_OWN if is_meant else _HIDDEN if is_hidden else _DIFFERENT,
         skill=other.entry.id,
         path=other.entry.location,
         agents=_ids(meeting),
     )
-
-
-def _fix_different(some: list[_Copy], others: list[_Copy], sights: list[_Sight]) -> str:
-    for copies in (others, some):
-        # Where there are copies of it, the note about those comes first.
-        copy = copies[0]
-        is_hidden = any(sight.hides(copy) for sight in sights) and not any(sight.sees(copy) for sight in sights)
-        if len(copies) == 1 and is_hidden and not copy.linked:
-            return fixes.remove(copy.entry.id, copy.parent)
-    return fixes.compare(some[0].folder, others[0].folder)
 
 
 def _what_is_used(sight: _Sight, some: list[_Copy], others: list[_Copy]) -> str:

@@ -1,27 +1,25 @@
-"""The commands that put right what an audit finds, ready to be pasted into a shell."""
+"""The commands that put right what an audit finds, ready to be pasted into a shell.
+
+None of them takes a skill away from an agent: not from those here, and not from those in projects that an audit of this
+one cannot see. So none removes, replaces, renames or switches off what any agent may read; that is for a person to
+choose. `docs/library.md` says so to people.
+"""
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from skillyard.library.agents import Agent
-from skillyard.skill.limits import SKILL_FILE_NAMES
-from skillyard.skill.models import Finding
+from skillyard.library.agents import AGENTS, Agent
+from skillyard.library.audit_model import Remedy
+from skillyard.skill.library import Problem
+
+_FOLLOWERS = frozenset(agent.id for agent in AGENTS if agent.follows_links)
 
 
 def check(path: str) -> str:
     """For what only a person can correct: the command that shows every line that is wrong."""
     return shlex.join(["skillyard", "validate", path])
-
-
-def remove(skill: str, root: Path) -> str:
-    """It goes to the trash, so that it can be had back, and a lock that names it forgets it."""
-    return shlex.join(["skillyard", "remove", skill, "--root", str(root), "--force", "-y"])
-
-
-def disable(skill: str, agent: Agent) -> str:
-    return shlex.join(["skillyard", "skill", "disable", skill, "-a", agent.id])
 
 
 def enable(skill: str, agent: Agent) -> str:
@@ -32,8 +30,13 @@ def compare(one: str, other: str) -> str:
     return shlex.join(["skillyard", "skill", "diff", one, other])
 
 
-def move(path: str, target: str) -> str:
-    return shlex.join(["mv", path, target])
+def scan(path: str) -> str:
+    return shlex.join(["skillyard", "skill", "scan", path])
+
+
+def rename_file(path: str, target: str) -> str:
+    """Never over a file that is there."""
+    return shlex.join(["mv", "-n", path, target])
 
 
 def remove_empty(folder: str) -> str:
@@ -41,70 +44,69 @@ def remove_empty(folder: str) -> str:
 
 
 def make_folder_for(path: str, target: str) -> str:
-    return f"{shlex.join(['mkdir', '-p', str(Path(target).parent)])} && {move(path, target)}"
+    return f"{shlex.join(['mkdir', '-p', str(Path(target).parent)])} && {rename_file(path, target)}"
 
 
-def link(original: str, at: str, *, free: bool = False) -> str:
-    """A relative link, which stays right when home or project move as a whole; `free` when nothing will be there."""
+def link(original: str, at: str) -> str:
+    """A relative link, which stays right when home or project move as a whole."""
     folder = os.path.dirname(at)  # noqa: PTH120 -- locations are strings
     # From the real folder: `..` in a link counts from where the link really is.
     way = os.path.relpath(os.path.realpath(original), os.path.realpath(folder))
     steps = [["ln", "-s", way, at]]
     if not Path(folder).is_dir():
         steps.insert(0, ["mkdir", "-p", folder])
-    elif Path(at).is_dir() and not free:
+    elif Path(at).is_dir():
         # In a folder that is there, `ln` would put the link into it. One that is not empty stops here.
         steps.insert(0, ["rmdir", at])
     return " && ".join(map(shlex.join, steps))
 
 
-def link_instead(skill: str, root: Path, original: str) -> str:
-    """Replace a copy by a link to the folder it is a copy of."""
-    return f"{remove(skill, root)} && {link(original, str(root / skill), free=True)}"
+def for_problem(
+    problem: Problem, known_roots: Sequence[str], readers: Sequence[str], is_free: Callable[[str, str], bool]
+) -> Remedy:
+    """What can be done about a folder that cannot be a skill.
 
-
-def for_problem(location: str, finding: Finding, known_roots: Sequence[str]) -> str:
-    """The command for a folder that cannot be a skill."""
+    `readers` are the agents that read its root; `is_free` says whether a skill of that id, in that real folder, would
+    take no other's place.
+    """
+    location, finding = problem.location, problem.findings[0]
     if finding.code == "link-dangling":
-        return shlex.join(["rm", location])
+        return Remedy(fix=shlex.join(["rm", location]))
     if finding.code == "link-outside":
-        return _copy_instead(link_at(Path(location)))
+        return Remedy(
+            advice="Copy the folder here, or name the folder that holds it in the setting `roots`, if Skillyard is "
+            "to read it too."
+        )
     if finding.code == "link-without-skill":
-        return _link_each(Path(location), known_roots)
+        return _link_each(Path(location), known_roots, readers, is_free)
     if finding.code == "unreadable":
-        return shlex.join(["chmod", "-R", "u+rX", location])
+        return Remedy(fix=shlex.join(["chmod", "-R", "u+rX", location]) if is_free(problem.id, "") else "")
     if finding.code == "folder-name-hidden":
         # The name itself cannot be trusted in a command; the listing writes it out.
-        return shlex.join(["ls", "-lab", os.path.dirname(location)])  # noqa: PTH120
+        return Remedy(see=shlex.join(["ls", "-lab", os.path.dirname(location)]), advice=finding.fix)  # noqa: PTH120
     if finding.code == "not-a-file":
-        return shlex.join(["ls", "-lab", location])
-    return check(location)
+        return Remedy(see=shlex.join(["ls", "-lab", location]), advice=finding.fix)
+    return Remedy(see=check(location))
 
 
-def link_at(folder: Path) -> Path:
-    """The link by which a skill leads elsewhere: its folder, or the skill file in it."""
-    files = (folder / name for name in SKILL_FILE_NAMES)
-    return next((path for path in (folder, *files) if path.is_symlink()), folder)
+def skills_behind(link: Path) -> list[Path]:
+    """The skill folders in the folder that a link leads to."""
+    return sorted(file.parent for file in link.glob("*/SKILL.md"))
 
 
-def _copy_instead(link: Path) -> str:
-    """Replace a link by a copy of what it leads to; one that leads to nothing just goes."""
-    copy = link.with_name(f"{link.name}.copy")
-    take_away = ["rm", str(link)]
-    steps = (["cp", "-rL", str(link), str(copy)], take_away, ["mv", str(copy), str(link)])
-    return " && ".join(map(shlex.join, steps if link.exists() else (take_away,)))
-
-
-def _link_each(link: Path, known_roots: Sequence[str]) -> str:
-    """A link to a folder of skills becomes one for each skill, or a copy where that would lead out of all roots."""
-    remove_link = shlex.join(["rm", str(link)])
-    skills = sorted(file.parent.resolve() for file in link.glob("*/SKILL.md"))
-    free = [str(skill) for skill in skills if not os.path.lexists(link.with_name(skill.name))]
-    if not free:
-        return remove_link
-    if all(skill.startswith(tuple(f"{root}/" for root in known_roots)) for skill in free):
-        start = os.path.realpath(link.parent)
-        place = ["ln", "-s", *(os.path.relpath(skill, start) for skill in free)]
-    else:
-        place = ["cp", "-RL", *free]
-    return f"{remove_link} && {shlex.join([*place, str(link.parent)])}"
+def _link_each(
+    link: Path, known_roots: Sequence[str], readers: Sequence[str], is_free: Callable[[str, str], bool]
+) -> Remedy:
+    """A link to a folder of skills becomes one for each skill, where nobody reads them through it."""
+    skills = [str(folder.resolve()) for folder in skills_behind(link)]
+    if not skills:
+        return Remedy(advice="Link a skill's own folder, or remove the link if nothing else uses it.")
+    in_roots = all(skill.startswith(tuple(f"{root}/" for root in known_roots)) for skill in skills)
+    new = all(
+        is_free(Path(skill).name, skill) and not os.path.lexists(link.with_name(Path(skill).name)) for skill in skills
+    )
+    if not in_roots or not new or not _FOLLOWERS.isdisjoint(readers):
+        return Remedy(advice="Put a link to each skill, or a copy of it, beside this link.")
+    start = os.path.realpath(link.parent)
+    links = ["ln", "-s", *(os.path.relpath(skill, start) for skill in skills), str(link.parent)]
+    return Remedy(fix=f"{shlex.join(['rm', str(link)])} && {shlex.join(links)}")

@@ -32,6 +32,8 @@ class Misfit(NamedTuple):
     fix: str
     code: str = Reason.FILE_NAME
     severity: Severity = Severity.WARNING
+    target: str = ""
+    """The folder that becomes a skill by the fix."""
 
 
 def find_misfits(root: Path, catalog: Catalog) -> Iterator[Misfit]:
@@ -80,7 +82,8 @@ def _in_folder(folder: str) -> Iterator[Misfit]:
             os.path.basename(folder),  # noqa: PTH119 -- paths of a walk are strings
             f"{folder}/{name}",
             f"The skill file is called {name!r}; agents look for SKILL.md and nothing else.",
-            fixes.move(f"{folder}/{name}", f"{folder}/SKILL.md"),
+            fixes.rename_file(f"{folder}/{name}", f"{folder}/SKILL.md"),
+            target=folder,
         )
 
 
@@ -92,6 +95,7 @@ def _loose(path: str) -> Iterator[Misfit]:
             path,
             "It is a file; a skill is a folder with a SKILL.md in it.",
             fixes.make_folder_for(path, f"{folder}/SKILL.md"),
+            target=folder,
         )
 
 
@@ -106,6 +110,7 @@ def _in_root(path: str) -> Iterator[Misfit]:
             path,
             f"{file} lies in the folder of skills itself; agents look into its subfolders only.",
             fixes.make_folder_for(path, f"{root}/{folder}/SKILL.md"),
+            target=f"{root}/{folder}",
         )
 
 

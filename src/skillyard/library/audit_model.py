@@ -23,6 +23,17 @@ class Reason(StrEnum):
     DISABLED = "disabled"
 
 
+class Remedy(NamedTuple):
+    """What can be done about something that is wrong."""
+
+    fix: str = ""
+    """A command that puts it right. To run it takes no skill away from any agent, in this project or another."""
+    see: str = ""
+    """A command that changes nothing and shows more."""
+    advice: str = ""
+    """What it means, and what a person may choose, where that is not for a command to decide."""
+
+
 class Unseen(NamedTuple):
     """A skill that an agent does not see, why, and the command that changes that."""
 
@@ -30,7 +41,9 @@ class Unseen(NamedTuple):
     path: str
     reason: Reason
     message: str
-    fix: str
+    fix: str = ""
+    see: str = ""
+    advice: str = ""
 
 
 class DisabledSkill(NamedTuple):
@@ -58,12 +71,15 @@ class BudgetUse(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Issue:
-    """One thing that is wrong, and the command that puts it right."""
+    """One thing that is wrong or worth knowing, and what can be done about it."""
 
     code: str
     severity: Severity
     message: str
-    fix: str
+    fix: str = ""
+    """As in `Remedy`; empty where a person has to choose."""
+    see: str = ""
+    advice: str = ""
     skill: str = ""
     path: str = ""
     agents: tuple[str, ...] = ()
@@ -76,6 +92,8 @@ class Issue:
             "severity": self.severity.value,
             "message": self.message,
             "fix": self.fix,
+            "see": self.see,
+            "advice": self.advice,
             "skill": self.skill,
             "path": self.path,
             "agents": list(self.agents),

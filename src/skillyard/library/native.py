@@ -59,10 +59,10 @@ def native_state(agent: Agent, machine: Machine) -> NativeState:
 
 
 def switch_native(agent: Agent, copies: Sequence[SkillEntry], machine: Machine, *, on: bool) -> tuple[Path, ...]:
-    """Turn a skill on or off in the agent's own settings; the files that were changed.
+    """Turn skills on or off in the agent's own settings; the files that were changed.
 
-    `copies` are all that the agent shows of it: one, unless it shows skills of one id side by side. Where another
-    setting would keep the skill as it is, that setting is named and nothing is written.
+    `copies` are all that the agent shows of them: one of each, unless it shows skills of one id side by side. Where
+    another setting would keep one as it is, that setting is named and nothing is written.
     """
     if agent.switch is None:
         raise NotAllowedError(
@@ -79,8 +79,9 @@ def switch_native(agent: Agent, copies: Sequence[SkillEntry], machine: Machine, 
     edits = {edit.path: edit for edit in planned if edit is not None}
     tables = {path: edits[path].table if path in edits else table for path, table in _readable(paths)[0].items()}
     state = _READERS[agent.switch](list(tables.values()))
-    if any(state.is_off(entry) is on for entry in copies):
-        raise _in_the_way(agent, copies, tables, on=on)
+    stuck = [entry for entry in copies if state.is_off(entry) is on]
+    if stuck:
+        raise _in_the_way(agent, stuck, tables, on=on)
     for edit in edits.values():
         replace_text(edit.path, edit.text)
     return tuple(edits)

@@ -36,9 +36,9 @@ def test_a_skill_linked_from_another_agents_folder_is_switched(home: Path):
     (home / "project/.claude/skills").mkdir(parents=True)
     (home / "project/.claude/skills/pdf").symlink_to("../../.agents/skills/pdf")
     assert seen("claude-code") == ["pdf"]
-    assert switch_for_agent(load_settings(), "pdf", "claude", on=False).files == (home / ".claude/settings.json",)
+    assert switch_for_agent(load_settings(), ["pdf"], "claude", on=False).files == (home / ".claude/settings.json",)
     assert seen("claude-code") == []
-    switch_for_agent(load_settings(), "pdf", "claude", on=True)
+    switch_for_agent(load_settings(), ["pdf"], "claude", on=True)
     assert seen("claude-code") == ["pdf"]
 
 
@@ -46,7 +46,7 @@ def test_every_copy_is_switched_for_an_agent_that_shows_all(home: Path):
     write_skill(home / ".agents/skills/pdf", "one")
     write_skill(home / ".codex/skills/pdf", "two")
     assert seen("codex") == ["pdf", "pdf"]
-    switch_for_agent(load_settings(), "pdf", "codex", on=False)
+    switch_for_agent(load_settings(), ["pdf"], "codex", on=False)
     assert seen("codex") == []
-    switch_for_agent(load_settings(), "pdf", "codex", on=True)
+    switch_for_agent(load_settings(), ["pdf"], "codex", on=True)
     assert seen("codex") == ["pdf", "pdf"]

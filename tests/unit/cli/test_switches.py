@@ -12,7 +12,7 @@ def test_a_skill_is_hidden_everywhere_and_comes_back(run, skill, tmp_path):
     assert ids(run(*listing)) == ["noisy"]
     off = run("skill", "disable", "noisy", "--json").json
     assert off == {
-        "skill": "noisy",
+        "skills": ["noisy"],
         "enabled": False,
         "where": "everywhere",
         "files": [str(tmp_path / "person/.config/skillyard/switches.toml")],
@@ -26,7 +26,7 @@ def test_a_skill_is_hidden_everywhere_and_comes_back(run, skill, tmp_path):
 
 def test_a_skill_is_found_by_its_name(run, skill):
     skill("noisy", name="Noisy One")
-    assert run("skill", "disable", "noisy one", "--json").json["skill"] == "noisy"
+    assert run("skill", "disable", "noisy one", "--json").json["skills"] == ["noisy"]
     assert "noisy" not in ids(run("list", "--json"))
 
 

@@ -35,15 +35,15 @@ def test_frontmatter_that_is_no_strict_yaml_is_not_seen_by_codex(machine: Machin
     assert view_of(report, "codex").why("pdf")[0].reason is Reason.YAML
     issue = only(report, "yaml-unquoted")
     assert (issue.severity, issue.agents, issue.path) == (Severity.WARNING, ("codex",), str(path))
-    assert "Codex refuses such a file" in issue.message
-    assert issue.fix == f"skillyard validate {path}"
+    assert "Codex refuses the file as it is" in issue.message
+    assert (issue.fix, issue.see) == ("", f"skillyard validate {path}")
 
 
 def test_frontmatter_that_is_no_strict_yaml_is_told_without_such_an_agent(machine: Machine, claude, write_skill):
     write_skill(claude / "pdf", text=UNQUOTED)
     issue = only(audit(machine), "yaml-unquoted")
     assert issue.agents == ()
-    assert "Some agents refuse such a file" in issue.message
+    assert "Some agents refuse the file as it is" in issue.message
 
 
 def test_codex_follows_links_to_folders_wherever_they_lead(machine: Machine, codex, tmp_path: Path, write_skill):
@@ -56,7 +56,7 @@ def test_codex_follows_links_to_folders_wherever_they_lead(machine: Machine, cod
     assert view_of(report, "codex").unseen == ()
     issue = only(report, "link-outside")
     assert issue.severity is Severity.INFO
-    assert issue.message.endswith("agents may follow it, Skillyard does not. Followed by: Codex.")
+    assert issue.message.endswith("Codex follows it; of other agents that is not known, and Skillyard does not.")
 
 
 def test_codex_passes_over_a_skill_file_that_is_a_link(machine: Machine, codex, tmp_path: Path, write_skill):
@@ -82,15 +82,23 @@ def test_other_agents_are_not_said_to_follow_links(machine: Machine, claude, tmp
     assert only(report, "link-outside").severity is Severity.WARNING
 
 
-def test_a_link_to_a_folder_of_skills_outside_becomes_copies(machine: Machine, claude, tmp_path: Path, write_skill):
+def test_a_link_to_a_folder_of_skills_outside_stays_where_it_leads(
+    machine: Machine, claude, tmp_path: Path, write_skill
+):
     write_skill(tmp_path / "many/one")
     write_skill(tmp_path / "many/two")
     (tmp_path / "many/README.md").write_text("# Mine\n")
     (claude / "all").symlink_to(tmp_path / "many")
-    run(only(audit(machine), "link-without-skill").fix)
+    issue = only(audit(machine), "link-without-skill")
+    assert (issue.fix, issue.advice) == ("", "Put a link to each skill, or a copy of it, beside this link.")
+
+
+def test_a_link_through_which_an_agent_reads_skills_is_not_replaced(machine: Machine, codex, claude, write_skill):
+    write_skill(claude / "one")
+    (codex / "all").symlink_to(claude)
     report = audit(machine)
-    assert (sees(report, "claude-code"), report.issues) == (["one", "two"], ())
-    assert sorted(path.name for path in claude.iterdir()) == ["one", "two"]
+    assert sees(report, "codex") == ["one"]
+    assert only(report, "link-without-skill").fix == ""
 
 
 def test_a_broken_skill_in_a_folder_it_does_not_read_is_explained(machine: Machine, claude, codex, write_skill):
@@ -118,14 +126,14 @@ def test_a_link_is_right_where_the_agents_folder_is_a_link_itself(machine: Machi
     write_skill(shared / "pdf")
     (machine.home / "dot/files/claude/skills").mkdir(parents=True)
     (machine.home / ".claude").symlink_to("dot/files/claude")
-    run(view_of(audit(machine), "claude-code").why("pdf")[0].fix)
+    run(view_of(audit(machine), "claude-code").why("pdf")[0].advice.split("`")[1])
     assert sees(audit(machine), "claude-code") == ["pdf"]
 
 
 def test_a_link_takes_the_place_of_an_empty_folder(machine: Machine, claude, shared, write_skill):
     write_skill(shared / "pdf")
     (claude / "pdf").mkdir()
-    run(view_of(audit(machine), "claude-code").why("pdf")[0].fix)
+    run(view_of(audit(machine), "claude-code").why("pdf")[0].advice.split("`")[1])
     assert sees(audit(machine), "claude-code") == ["pdf"]
 
 
