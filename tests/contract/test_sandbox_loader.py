@@ -71,8 +71,10 @@ async def test_who_may_not_see_a_skill_does_not_load_it(world, loader, place, tm
 
 async def test_without_anyone_to_load_for_nothing_is_loaded(world, loader, place):
     skill_id, _ = await published(world, "pdf")
-    found = await loader.load_skills_to_sandbox([skill_id], place)
+    found = await SkillSandboxLoader(world.yard.registry).load_skills_to_sandbox([skill_id], place)
     assert "on whose behalf" in found[skill_id].reason
+    found = await loader.load_skills_to_sandbox([skill_id], place)
+    assert "one tenant only" in found[skill_id].reason
 
 
 async def test_a_loader_for_one_person_loads_for_them(world, place):

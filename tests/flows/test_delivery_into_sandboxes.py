@@ -30,6 +30,7 @@ from skillyard.library.builtin import builtin_root
 from skillyard.library.folder import FolderLibrary
 from skillyard.registry.drafts import draft_of
 from skillyard.registry.shipping import SkillRef
+from skillyard.registry.skills import Visibility
 from skillyard.sandbox.backend import Backend
 from skillyard.sandbox.local.bwrap import BwrapBackend
 from skillyard.sandbox.local.cgroups import Cgroups
@@ -230,10 +231,10 @@ class Scene:
         async with self.rooms.running.use(sandbox.id) as held:
             return await held.session.read_file(path)
 
-    async def publish(self, bundle: Bundle, version: str = "1.0.0") -> str:
+    async def publish(self, bundle: Bundle, version: str = "1.0.0", **options: Any) -> str:
         publishing = self.yard.registry.publishing
         made = await publishing.publish_bundle(
-            self.boss, draft_of(bundle), version=version, namespace=self.boss.name, why=WHY
+            self.boss, draft_of(bundle), version=version, namespace=self.boss.name, why=WHY, **options
         )
         return made.skill.id
 
@@ -368,6 +369,76 @@ async def test_skills_can_be_picked_by_version_or_tag(open_scene):
         assert b"Old." in await scene.read(sandbox, "skills/pdf/SKILL.md")
 
 
+async def test_a_skill_that_cannot_be_picked_is_told_when_the_sandbox_is_made_and_when_it_starts(open_scene, caplog):
+    async with open_scene() as scene:
+        await scene.publish(skill("pdf"))
+        sandbox = await scene.sandbox(**{SKILLS_LABEL: "boss/pdf, typo-skill, boss/pdf@9.9.9"})
+        assert sandbox.hook_error.startswith(f"Skills could not be delivered: 2 of {len(BUILTIN) + 3}: typo-skill (")
+        assert "boss/pdf (" in sandbox.hook_error
+        logged = [each.skill_key for each in caplog.records if each.message == "skills.inject.skipped"]
+        assert logged == ["typo-skill", "boss/pdf"]
+        assert await scene.names(sandbox) == BUILTIN | {"pdf"}
+        started = await scene.rooms.sandboxes.get(scene.boss, sandbox.id)
+        assert (started.hook_error, started.skills_injected_at) == (sandbox.hook_error, None)
+
+
+async def test_a_skill_that_comes_later_is_delivered_and_no_longer_told_as_missing(open_scene):
+    async with open_scene() as scene:
+        sandbox = await scene.sandbox(**{SKILLS_LABEL: "boss/pdf"})
+        assert await scene.names(sandbox) == BUILTIN
+        await scene.publish(skill("pdf"))
+        assert await scene.names(sandbox) == BUILTIN | {"pdf"}
+        told = await scene.rooms.sandboxes.get(scene.boss, sandbox.id)
+        assert told.hook_error is None
+        assert told.skills_injected_at is not None
+
+
+async def test_learned_skills_over_the_cap_are_no_error(open_scene):
+    async with open_scene(SkillInjection(max_skills=1)) as scene:
+        for name in ("a", "b"):
+            scene.releases.promote(scene.boss.person_id, name, skill(name))
+        sandbox = await scene.sandbox()
+        assert sandbox.hook_error is None
+        await scene.names(sandbox)
+        assert (await scene.rooms.sandboxes.get(scene.boss, sandbox.id)).skills_injected_at is not None
+
+
+async def test_a_skill_that_was_withdrawn_is_gone_for_the_next_call(open_scene):
+    async with open_scene() as scene:
+        attached = await scene.publish(skill("pdf"))
+        registry = scene.yard.registry
+        await registry.attachments.attach(scene.boss, SkillRef.of(attached), agent_id=None, why=WHY)
+        sandbox = await scene.sandbox()
+        assert await scene.names(sandbox) == BUILTIN | {"pdf"}
+        await registry.attachments.detach(scene.boss, SkillRef.of(attached), agent_id=None, why=WHY)
+        done = await scene.rooms.runs.shell(scene.boss, sandbox.id, "ls skills")
+        assert set(done.output.split()) == BUILTIN
+
+
+async def test_a_run_after_a_change_of_something_else_does_not_look_into_the_sandbox(open_scene, monkeypatch):
+    async with open_scene() as scene:
+        sandbox = await scene.sandbox()
+        await scene.names(sandbox)
+        await scene.publish(skill("pdf"))
+        monkeypatch.setattr(scene.injection._injector, "inject", None)
+        assert (await scene.rooms.runs.shell(scene.boss, sandbox.id, "echo on")).output == "on\n"
+
+
+async def test_a_loader_without_a_user_loads_what_everyone_may_see_and_nothing_else(open_scene):
+    async with open_scene() as scene:
+        public = await scene.publish(skill("pdf"), visibility=Visibility.PUBLIC)
+        private = await scene.publish(skill("notes"))
+        sandbox = await scene.sandbox()
+        loader = open_loader(scene.yard.registry, scene.yard.database)
+        async with scene.rooms.running.use(sandbox.id) as held:
+            loaded = await loader.load_skills_to_sandbox([public, private], held.session)
+            assert {skill_id: bool(status) for skill_id, status in loaded.items()} == {public: True, private: False}
+            await scene.yard.people.ensure_tenant("other")
+            refused = await loader.load_skills_to_sandbox([public], held.session)
+            assert "one tenant" in refused[public].reason
+        assert await scene.names(sandbox) == BUILTIN | {"pdf"}
+
+
 async def test_skills_can_be_picked_from_a_folder(open_scene, tmp_path):
     (tmp_path / "mine/pdf").mkdir(parents=True)
     (tmp_path / "mine/pdf/SKILL.md").write_text(generate_skill_md("pdf", "Mine", "Do it.\n", {}))
@@ -406,7 +477,7 @@ async def test_skills_that_fail_one_by_one_are_told_by_name_and_the_others_are_t
         assert await scene.names(sandbox) == BUILTIN
         told = await scene.rooms.sandboxes.get(scene.boss, sandbox.id)
         assert told.skills_injected_at is None
-        failed = f"2 of {len(BUILTIN) + 2} failed: pdf (Its files are gone), docx (Its files are gone)."
+        failed = f"2 of {len(BUILTIN) + 2}: team/pdf (Its files are gone), team/docx (Its files are gone)."
         assert told.hook_error == f"Skills could not be delivered: {failed}"
 
 
@@ -415,7 +486,7 @@ async def test_where_many_skills_fail_some_are_told_by_name(open_scene):
         sandbox = await scene.sandbox()
         injection = SandboxInjection([Unreadable(*"abcdefg")])
         async with scene.rooms.running.use(sandbox.id) as held:
-            with pytest.raises(UnavailableError, match=r"7 of 7 failed: a .* and 2 more\.$"):
+            with pytest.raises(UnavailableError, match=r"7 of 7: team/a .* and 2 more\.$"):
                 await injection.on_running(sandbox, held.session)
 
 

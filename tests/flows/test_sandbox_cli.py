@@ -78,6 +78,19 @@ def yard(tmp_path, new_home):
         process.communicate()
 
 
+def test_a_skill_that_is_not_there_is_a_warning_of_the_command_that_asks_for_it(yard):
+    wanted = ("sandbox", "create", "--label", "skillyard.skills=typo-skill")
+    yard.sandbox()
+    code, out, err = yard.run(*wanted)
+    assert code == 0
+    assert out.startswith("sandbox-")
+    assert "Warning: Skills could not be delivered: 1 of " in err
+    assert "typo-skill (There is no skill" in err
+    made = json.loads(yard.run(*wanted, "--json")[1])
+    assert "typo-skill" in made["injection_error"]
+    assert made["skills_injected_at"] is None
+
+
 def test_output_comes_while_the_command_runs(yard):
     url = yard.serve()
     sandbox = yard.sandbox()

@@ -1,6 +1,7 @@
 """A sandbox of a yard as deepagents wants one: what the agent runs in it is recorded like any execution."""
 
 import asyncio
+import logging
 import posixpath
 import shlex
 import uuid
@@ -45,6 +46,7 @@ ARTIFACTS: Final = f"{WORKSPACE}/.deepagents"
 """Where deepagents puts what is too long for a conversation: below the workspace, the rest may be read-only."""
 _TOO_LONG: Final = ("/large_tool_results/", "/conversation_history/")
 """Where it puts that unless it is told otherwise."""
+_log: Final = logging.getLogger(__name__)
 _PLACE: Final = f"Files of a sandbox are below {WORKSPACE}."
 
 
@@ -163,6 +165,8 @@ class YardSandbox(BaseSandbox):
     ) -> Self:
         """A new sandbox with skills of the registry, such as `team/pdf@stable`, and with those of an agent."""
         made = yard.sandboxes.create(labels={**skill_labels(skills, agent), **(labels or {})}, **options)
+        if made["injection_error"]:
+            _log.warning("The sandbox %s: %s", made["id"], made["injection_error"])
         return cls(yard, made["id"], agent=agent, learn=learn, seconds=seconds)
 
     @property

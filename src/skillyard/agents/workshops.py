@@ -97,9 +97,6 @@ class YardWorkshop:
 
     def _loaded_alone(self, sandbox_id: str, skill: str) -> LoadStatus:
         """What was not delivered with the others, tried by itself: that tells why."""
-        error = self._yard.sandboxes.get(sandbox_id)["injection_error"]
-        if error:
-            return LoadStatus(loaded=False, reason=error)
         (status,) = self._yard.sandboxes.load_skills(sandbox_id, [skill])
         folder = (status["path"] or "").rpartition("/")[2]
         return LoadStatus(

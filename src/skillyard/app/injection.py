@@ -3,6 +3,8 @@
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from skillyard.app.injection_sources import (
@@ -27,7 +29,7 @@ from skillyard.registry.shipping import SkillRef
 from skillyard.releases.active_releases import ActiveReleases
 from skillyard.releases.values import Stage
 from skillyard.sandbox.capabilities import Ability
-from skillyard.sandbox.running import Running
+from skillyard.sandbox.running import Held, Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.session import Session
 
@@ -41,24 +43,51 @@ _TOLD: Final = 5
 _log: Final = logging.getLogger(__name__)
 
 
+@dataclass(kw_only=True)
+class _Delivery:
+    """What a sandbox has, and since when that is right."""
+
+    receiver: Receiver
+    injection: Injection
+    number: int = -1
+    """The change of the yard up to which nothing else is to be delivered."""
+
+
 class SandboxInjection:
     """Delivers to sandboxes as they start and when something changes, and knows what each of them has."""
 
     def __init__(self, sources: Sequence[BundleSource]) -> None:
         self._injector = SkillInjector(sources, on_injected=self._remember)
-        self._present: OrderedDict[str, tuple[Receiver, Present]] = OrderedDict()
+        self._known: OrderedDict[str, _Delivery] = OrderedDict()
 
     async def on_running(self, sandbox: Sandbox, session: Session) -> None:
         """Deliver with a start. What could not be done is raised, to be noted with the sandbox."""
-        injection = await self.refresh(sandbox, session)
-        problems = [*injection.errors, *_missing(injection)]
-        if problems:
-            raise UnavailableError(f"Skills could not be delivered: {' '.join(problems)}")
+        problem = _problem(await self.refresh(sandbox, session))
+        if problem is not None:
+            raise UnavailableError(problem)
+
+    async def foresee(self, sandbox: Sandbox) -> str | None:
+        """What could not be delivered to a new sandbox, as far as that is known before it starts."""
+        return _problem(await self._injector.foresee(_receiver(sandbox)))
 
     async def refresh(self, sandbox: Sandbox, session: Session) -> Injection:
         """Deliver to a sandbox that runs."""
-        receiver = Receiver(owner=sandbox.owner_id, sandbox_id=sandbox.id, labels=sandbox.labels)
-        return await self._injector.inject(receiver, session)
+        return await self._injector.inject(_receiver(sandbox), session)
+
+    async def keep_current(self, running: Running, database: Database, held: Held) -> None:
+        """Deliver what changed in the yard since the last delivery: what was taken back is not used again."""
+        known = self._known.get(held.sandbox_id)
+        if known is None:
+            return
+        number = await database.number()
+        if known.number == number:
+            return
+        injection = known.injection
+        if injection.wanted is None or await self._injector.wanted(known.receiver) != injection.wanted:
+            injection = await self._injector.inject(known.receiver, held.session)
+            await running.note(held, _problem(injection))
+        if injection.wanted is not None:
+            self._known[held.sandbox_id].number = number
 
     async def follow(self, running: Running, database: Database, pause: Callable[[float], Awaitable[None]]) -> None:
         """For ever, deliver to what runs here when a release, an attachment or a version may have changed."""
@@ -68,8 +97,8 @@ class SandboxInjection:
                 number = await database.wait_beyond(number)
                 await pause(_GATHER)
                 for held in running.all:
-                    if held.sandbox_id in self._present and held.session.alive:
-                        await self._injector.inject(self._present[held.sandbox_id][0], held.session)
+                    if held.session.alive:
+                        await self.keep_current(running, database, held)
             except Exception:  # noqa: BLE001 -- the next change, or the next start, may do better
                 _log.exception("Skills of running sandboxes could not be refreshed; it is tried again later.")
                 await pause(_RETRY_AFTER)
@@ -85,24 +114,36 @@ class SandboxInjection:
 
     def present_in(self, sandbox_id: str) -> Present:
         """What was delivered to a sandbox by this process, by folder, and where it comes from."""
-        known = self._present.get(sandbox_id)
-        return {} if known is None else known[1]
+        known = self._known.get(sandbox_id)
+        return {} if known is None else known.injection.present
 
     async def _remember(self, receiver: Receiver, injection: Injection) -> None:
-        self._present[receiver.sandbox_id] = receiver, injection.present
-        self._present.move_to_end(receiver.sandbox_id)
-        if len(self._present) > _REMEMBERED:
-            self._present.popitem(last=False)
+        self._known[receiver.sandbox_id] = _Delivery(receiver=receiver, injection=injection)
+        self._known.move_to_end(receiver.sandbox_id)
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+
+
+def _receiver(sandbox: Sandbox) -> Receiver:
+    return Receiver(owner=sandbox.owner_id, sandbox_id=sandbox.id, labels=sandbox.labels)
+
+
+def _problem(injection: Injection) -> str | None:
+    """What was not delivered, and why, if anything was not."""
+    problems = [*injection.errors, *_missing(injection)]
+    if not problems:
+        return None
+    return f"Skills could not be delivered: {' '.join(problems)}"
 
 
 def _missing(injection: Injection) -> Iterator[str]:
-    """How many skills failed by themselves, and which, if any did."""
-    failed = injection.failed
-    if not failed:
+    """How many skills are missing by themselves, and which."""
+    missing = injection.missing
+    if not missing:
         return
-    told = [f"{item.folder} ({item.reason.rstrip('.')})" for item in failed[:_TOLD]]
-    more = f" and {len(failed) - _TOLD} more" if len(failed) > _TOLD else ""
-    yield f"{len(failed)} of {len(failed) + len(injection.delivered)} failed: {', '.join(told)}{more}."
+    told = [f"{each.origin.skill} ({each.reason.rstrip('.')})" for each in missing[:_TOLD]]
+    more = f" and {len(missing) - _TOLD} more" if len(missing) > _TOLD else ""
+    yield f"{len(missing)} of {len(missing) + len(injection.delivered)}: {', '.join(told)}{more}."
 
 
 def wire_injection(
@@ -137,13 +178,23 @@ def wire_injection(
         sources.append(learned)
     injection = SandboxInjection(sources)
     rooms.sandboxes.on_running(injection.on_running)
+    rooms.sandboxes.foresee = injection.foresee
+    rooms.running.checks.append(partial(injection.keep_current, rooms.running, database))
     rooms.log.skills = injection.skills_in
     return injection
 
 
 def open_loader(registry: Registry, database: Database) -> SkillSandboxLoader:
-    """Loads skills of the registry into sandboxes, as far as the user named with each call may see them."""
-    return SkillSandboxLoader(registry, principal_of=Owners(database).principal)
+    """Loads skills of the registry into sandboxes, as far as the user of each call may see them.
+
+    A call without a user loads what everyone in the yard may see.
+    """
+    owners = Owners(database)
+
+    async def principal_of(user_id: str | None) -> Principal:
+        return await (owners.anybody() if user_id is None else owners.principal(user_id))
+
+    return SkillSandboxLoader(registry, principal_of=principal_of)
 
 
 async def load_into_sandbox(

@@ -89,6 +89,7 @@ def create(
         document=made,
         text=lambda console: console.print(made["id"], soft_wrap=True),
         remarks=[
+            *([f"Warning: {made['injection_error']}"] if made["injection_error"] else []),
             f"Use it: skillyard sandbox exec {made['id']} -- COMMAND",
             *([_HERE] if client.connection.in_process else []),
         ],

@@ -6,12 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
-from skillyard.delivery.bundle_source import BundleSource, Desired, Origin, Receiver, Shortfall
-from skillyard.delivery.manifest import ManifestEntry
+from skillyard.delivery.bundle_source import (
+    BundleSource,
+    Desired,
+    DesiredBundle,
+    Origin,
+    Receiver,
+    Shortfall,
+)
+from skillyard.delivery.manifest import Manifest, ManifestEntry
 from skillyard.delivery.release_source import RELEASE
 from skillyard.delivery.sandbox_place import SandboxPlace, Workspace
 from skillyard.delivery.ship import ship
-from skillyard.delivery.ship_plan import ShipItem, ShipPlan, Step
+from skillyard.delivery.ship_plan import Seen, ShipItem, ShipPlan, Step, plan_shipping
 
 DEADLINE: Final = 10.0
 """Seconds that a start waits for its skills."""
@@ -31,6 +38,8 @@ class Injection:
     """What sources could not give, or what is too much."""
     errors: tuple[str, ...] = ()
     """What failed as a whole: a source, or the delivery itself."""
+    wanted: "Wanted | None" = None
+    """What the sources said; None if they were not all heard."""
 
     @property
     def items(self) -> tuple[ShipItem, ...]:
@@ -47,6 +56,17 @@ class Injection:
         return self.plan.of(Step.FAILED) if self.plan else ()
 
     @property
+    def missing(self) -> tuple[Shortfall, ...]:
+        """What was asked for and is not there, each with the reason.
+
+        Nobody asked for a learned skill by name: the folder that it does not get is no shortfall, nor is one too many.
+        """
+        trouble = self.plan.trouble if self.plan else ()
+        left_out = [item for item in trouble if item.step is Step.FAILED or not _gives_way(item, self)]
+        told = [Shortfall(origin=item.origin, reason=item.reason) for item in left_out]
+        return (*(each for each in self.shortfalls if each.origin.kind != RELEASE), *told)
+
+    @property
     def learned(self) -> int:
         """How many learned skills are in place."""
         return sum(item.origin.kind == RELEASE for item in self.delivered)
@@ -58,6 +78,17 @@ class Injection:
             return {}
         failed = {item.folder for item in self.failed}
         return {folder: entry for folder, entry in self.plan.manifest.entries.items() if folder not in failed}
+
+
+def _gives_way(item: ShipItem, injection: Injection) -> bool:
+    return item.origin.kind == RELEASE and any(item.folder == other.folder for other in injection.delivered)
+
+
+class Wanted(NamedTuple):
+    """What a sandbox should have; equal if nothing has to be delivered."""
+
+    bundles: tuple[tuple[str, str, Origin], ...]
+    shortfalls: tuple[Shortfall, ...]
 
 
 Present: TypeAlias = Mapping[str, ManifestEntry]
@@ -93,18 +124,31 @@ class SkillInjector:
         _report(receiver, injection)
         return injection
 
+    async def foresee(self, receiver: Receiver) -> Injection:
+        """What a delivery into a new sandbox would come to; nothing is read or written."""
+        answers = await self._answers(receiver)
+        plan = plan_shipping(answers.bundles, Seen(manifest=Manifest.read(None), digests={}), speaks_for=())
+        injection = answers.injection(plan)
+        _report(receiver, injection)
+        return injection
+
+    async def wanted(self, receiver: Receiver) -> Wanted | None:
+        """What a sandbox should have now; None if a source failed."""
+        return (await self._answers(receiver)).wanted
+
     async def _delivered(self, receiver: Receiver, session: Workspace) -> Injection:
-        answers = await asyncio.gather(*(self._asked(source, receiver) for source in self._sources))
-        failed = [answer for answer in answers if isinstance(answer, _Failure)]
-        answered = [answer for answer in answers if isinstance(answer, Desired)]
+        answers = await self._answers(receiver)
         # A source that failed says nothing about what it delivered before, and that stays.
-        speaks_for = {source.kind for source in self._sources} - {failure.kind for failure in failed}
-        bundles = [each for answer in answered for each in answer.bundles]
-        plan = await ship(SandboxPlace(session), bundles, speaks_for=speaks_for)
-        return Injection(
-            plan=plan,
+        speaks_for = {source.kind for source in self._sources} - {failure.kind for failure in answers.failures}
+        return answers.injection(await ship(SandboxPlace(session), answers.bundles, speaks_for=speaks_for))
+
+    async def _answers(self, receiver: Receiver) -> "_Answers":
+        answers = await asyncio.gather(*(self._asked(source, receiver) for source in self._sources))
+        answered = [answer for answer in answers if isinstance(answer, Desired)]
+        return _Answers(
+            bundles=[each for answer in answered for each in answer.bundles],
             shortfalls=tuple(each for answer in answered for each in answer.shortfalls),
-            errors=tuple(failure.message for failure in failed),
+            failures=[answer for answer in answers if isinstance(answer, _Failure)],
         )
 
     async def _asked(self, source: BundleSource, receiver: Receiver) -> "Desired | _Failure":
@@ -118,6 +162,23 @@ class SkillInjector:
 class _Failure(NamedTuple):
     kind: str
     message: str
+
+
+class _Answers(NamedTuple):
+    """What all sources said."""
+
+    bundles: Sequence[DesiredBundle]
+    shortfalls: tuple[Shortfall, ...]
+    failures: Sequence[_Failure]
+
+    @property
+    def wanted(self) -> Wanted | None:
+        bundles = tuple((each.folder, each.digest, each.origin) for each in self.bundles)
+        return None if self.failures else Wanted(bundles, self.shortfalls)
+
+    def injection(self, plan: ShipPlan) -> Injection:
+        errors = tuple(failure.message for failure in self.failures)
+        return Injection(plan=plan, shortfalls=self.shortfalls, errors=errors, wanted=self.wanted)
 
 
 def _told(error: Exception) -> str:

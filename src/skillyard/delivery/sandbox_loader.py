@@ -25,7 +25,7 @@ _log: Final = logging.getLogger(__name__)
 SkillsBackend: TypeAlias = Workspace | FilesBackend | SkillsPlace
 """Where skills can be loaded to: a sandbox's session, a backend as deepagents has them, or any place of skills."""
 SkillId = TypeVar("SkillId", UUID, str)
-PrincipalOf: TypeAlias = Callable[[str], Awaitable[Principal]]
+PrincipalOf: TypeAlias = Callable[[str | None], Awaitable[Principal]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +53,7 @@ class SkillSandboxLoader:
     def __init__(
         self, registry: Registry, *, principal: Principal | None = None, principal_of: PrincipalOf | None = None
     ) -> None:
-        """`principal` is who loads when a call names no user; `principal_of` finds who a user is."""
+        """`principal` is who loads when a call names no user; `principal_of` finds who a user, or no user, is."""
         self._registry = registry
         self._principal = principal
         self._principal_of = principal_of
@@ -85,10 +85,10 @@ class SkillSandboxLoader:
         return {skill_id: found[ref] for skill_id, ref in refs.items()}
 
     async def _who(self, user_id: str | None) -> Principal:
-        if user_id is not None and self._principal_of is not None:
-            return await self._principal_of(user_id)
         if user_id is None and self._principal is not None:
             return self._principal
+        if self._principal_of is not None:
+            return await self._principal_of(user_id)
         raise NotAllowedError(
             "Nobody is known on whose behalf skills could be loaded.", hint="Give the user whose sandbox it is."
         )

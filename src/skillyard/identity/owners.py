@@ -1,10 +1,11 @@
 """People on whose behalf something is read or done, though it is not they who ask."""
 
+from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.database import Database
 from skillyard.errors import NotAllowedError
-from skillyard.identity.models import PersonRow
+from skillyard.identity.models import PersonRow, TenantRow
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.store import person_of, principal_of
 
@@ -25,6 +26,18 @@ class Owners:
                 details={"owner": person_id},
             )
         return principal
+
+    async def anybody(self) -> Principal:
+        """Somebody who reads what everyone in the yard may: that is one thing only if the yard has one tenant."""
+        async with self._database.read() as session:
+            tenants = list(await session.scalars(select(TenantRow.id).limit(2)))
+        if len(tenants) != 1:
+            raise NotAllowedError(
+                "Without a person, skills can be read in a yard with one tenant only.",
+                hint="Name the person whose skills they are.",
+                details={"field": "user_id"},
+            )
+        return Principal(person_id="", name="anybody", tenant_id=tenants[0], scope=Scope.READ)
 
 
 async def owner_of(session: AsyncSession, owner_id: str, *, scope: Scope = Scope.WRITE) -> Principal:

@@ -69,6 +69,10 @@ class Held:
         return due
 
 
+OnUse: TypeAlias = Callable[[Held], Awaitable[None]]
+"""Done before each use of a sandbox that runs; it must not fail."""
+
+
 @dataclass(kw_only=True)
 class _Turn:
     """What those who start or end one sandbox wait for."""
@@ -91,6 +95,7 @@ class Running:
     ) -> None:
         self.host = host
         self.hooks: list[OnRunning] = []
+        self.checks: list[OnUse] = []
         self._database = database
         self._backends = backends
         self._clock = clock
@@ -125,6 +130,8 @@ class Running:
         held = self.here(sandbox_id) or await self._ensure(sandbox_id)
         held.users += 1
         try:
+            for check in self.checks:
+                await check(held)
             yield held
         finally:
             held.users -= 1
@@ -253,9 +260,15 @@ class Running:
             problem = error.message if isinstance(error, SkillyardError) else f"{type(error).__name__}: {error}"
         if problem is not None:
             _log.warning("sandbox.hook.failed %s: %s", sandbox.id, problem)
-        values = {"hook_error": problem} if problem else {"skills_injected_at": self._clock()}
+        await self.note(held, problem)
+
+    async def note(self, held: Held, problem: str | None) -> None:
+        """Write down what of the things that are done with each start is not done now, if anything is not."""
+        values: dict[str, object] = {"hook_error": problem}
+        if problem is None:
+            values["skills_injected_at"] = self._clock()
         async with self._database.write(bookkeeping=True) as transaction:
-            await set_held(transaction, sandbox.id, held.session_id, values)
+            await set_held(transaction, held.sandbox_id, held.session_id, values)
 
     async def _end(self, held: Held) -> None:
         """Close first, then let go: a row that says too much is put right, a process without a row is not."""

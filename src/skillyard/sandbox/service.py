@@ -1,6 +1,6 @@
 """Sandboxes: made, found, kept alive, stopped and deleted, each by its owner."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -81,6 +81,8 @@ class Sandboxes:
         clock: Clock = utc_now,
     ) -> None:
         self.defaults = defaults or SandboxDefaults()
+        self.foresee: Callable[[Sandbox], Awaitable[str | None]] = _nothing
+        """What of the things that are done with each start is already known to fail."""
         self._database = database
         self._running = running
         self._cargos = cargos
@@ -126,6 +128,7 @@ class Sandboxes:
             skills_injected_at=None,
             hook_error=None,
         )
+        row.hook_error = await self.foresee(sandbox_of(row, now=now, dead=()))
         async with self._database.write() as transaction:
             transaction.once = True
             await self._require_room(transaction.session, caller, now)
@@ -342,6 +345,10 @@ class Sandboxes:
                 hint="Delete some, or have SKILLYARD_SANDBOXES_PER_PERSON raised.",
                 details={"limit": most},
             )
+
+
+async def _nothing(_: Sandbox) -> None:
+    """Nothing is done with a start."""
 
 
 def _owner(caller: Principal) -> _Owner:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from skillyard.app.injection import load_into_sandbox
 from skillyard.delivery.sandbox_loader import LoadStatus
 from skillyard.delivery.sandbox_place import SKILLS_FOLDER
+from skillyard.registry.shipping import MAX_REFS
 from skillyard.server.api.caller import TheYard
 from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Body, Caller, failures
@@ -22,7 +23,7 @@ router = APIRouter(
 
 class LoadSkillsRequest(Body):
     skills: list[Annotated[str, Field(min_length=1, max_length=400)]] = Field(
-        min_length=1, max_length=100, description="Skills of the registry, by name or id.", examples=[["acme/pdf"]]
+        min_length=1, max_length=MAX_REFS, description="Skills of the registry, by name or id.", examples=[["acme/pdf"]]
     )
 
 
