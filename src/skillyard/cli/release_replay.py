@@ -11,7 +11,7 @@ from skillyard.cli.release_options import CandidateId, Secret, Var, Vars, secret
 from skillyard.cli.release_screenshots import Screenshots, save_screenshots, saved_remarks
 from skillyard.cli.release_text import PASS, place_and_reason, print_runs, print_steps, verdict_text
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.text import BAD, GOOD, styled
+from skillyard.cli.text import BAD, FAINT, GOOD, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.errors import SkillyardError, UsageError
 from skillyard.remote.release_following import runs_as_they_come
@@ -149,7 +149,7 @@ def run(
 
 def _print_evaluation(console: "Console", over: Mapping[str, Any]) -> None:
     print_runs(console, over["runs"])
-    verdict = styled((f"\n{over['verdict']}", GOOD if over["passed"] else BAD))
+    verdict = styled((f"\n{over['verdict']}", {True: GOOD, False: BAD, None: FAINT}[over["passed"]]))
     console.print(styled(verdict, f"  {one_line(over['report'] or '')}"), soft_wrap=True)
 
 

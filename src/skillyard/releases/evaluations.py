@@ -187,13 +187,16 @@ class Evaluations:
         candidate: CandidateRow,
         evaluation: Evaluation | EvaluationRow,
     ) -> None:
-        """Let a verdict count for its candidate."""
+        """Let a verdict count for its candidate; one that tells nothing leaves it as it was."""
         before = candidate.status
-        candidate.latest_score = evaluation.score
-        candidate.latest_pass = evaluation.passed
-        candidate.last_evaluated_at = candidate.updated_at = self._clock()
-        candidate.auto_release_eligible = evaluation.kind == EvaluationKind.REPLAY and evaluation.passed is True
-        candidate.auto_release_reason = evaluation.report if evaluation.kind == EvaluationKind.REPLAY else _ELSEWHERE
+        candidate.updated_at = self._clock()
+        if evaluation.passed is not None:
+            candidate.latest_score = evaluation.score
+            candidate.latest_pass = evaluation.passed
+            candidate.last_evaluated_at = candidate.updated_at
+            replayed = evaluation.kind == EvaluationKind.REPLAY
+            candidate.auto_release_eligible = replayed and evaluation.passed
+            candidate.auto_release_reason = evaluation.report if replayed else _ELSEWHERE
         candidate.status = _standing(candidate, released=await is_released(transaction.session, candidate.id)).value
         change = Change(
             action=EVALUATED,

@@ -86,7 +86,10 @@ class ReleaseLedger:
         row.ended_at = self._clock()
         row.end_reason = reason or None
 
-    def delete(self, row: ReleaseRow, caller: Principal, reason: str | None) -> None:
+    async def delete(self, session: AsyncSession, row: ReleaseRow, caller: Principal, reason: str | None) -> None:
+        candidate = await session.get_one(CandidateRow, row.candidate_id)
+        if candidate.promotion_release_id == row.id:
+            candidate.promotion_release_id = None
         if row.is_active:
             self.end(row, ReleaseState.RETIRED, "It was deleted.")
         row.deleted_at = self._clock()

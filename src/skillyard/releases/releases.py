@@ -216,7 +216,7 @@ class Releases:
         why = Why(reason=clean_text(reason) or "")
         async with self._database.write() as transaction:
             row = await own_release(transaction.session, caller, release_id)
-            self._ledger.delete(row, caller, clean_text(reason))
+            await self._ledger.delete(transaction.session, row, caller, clean_text(reason))
             await self._ledger.record(transaction, caller, DELETED, row, why)
             await self._ledger.settle(transaction, caller, row, why)
         return value_of(Release, row)

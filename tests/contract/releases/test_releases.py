@@ -63,6 +63,13 @@ async def test_what_is_switched_off_has_no_tag_and_is_given_to_no_sandbox(learni
     assert await learning.releases.kill_skill(learning.caller, "greet") == []
 
 
+async def test_a_candidate_names_no_release_that_was_deleted(learning):
+    released = await learning.released()
+    assert (await learning.candidates.get(learning.caller, released.candidate_id)).promotion_release_id == released.id
+    await learning.releases.delete(learning.caller, released.id)
+    assert (await learning.candidates.get(learning.caller, released.candidate_id)).promotion_release_id is None
+
+
 async def test_every_change_is_in_the_history_for_its_owner_alone(learning, world):
     released = await learning.released(stage=Stage.CANARY)
     await learning.releases.rollback(learning.caller, released.id, reason="no")

@@ -7,6 +7,7 @@ from sqlalchemy import text
 
 from skillyard.db.base import Base
 from skillyard.errors import ConflictError, InputError, NotFoundError
+from skillyard.releases.decisions.evaluation import judge
 from skillyard.releases.evaluation_wish import ReplayWish
 from skillyard.releases.evaluations import EVALUATION
 from skillyard.releases.models import EvaluationRow, SkillRunRow
@@ -109,6 +110,32 @@ async def test_an_evaluation_that_cannot_be_done_leaves_the_candidate_as_it_was(
         await learning.evaluations.give_up(transaction, evaluation.id, "The sandbox could not be made.")
     assert (await learning.candidates.get(learning.caller, made.id)).status == "draft"
     await learning.jobs.run(EVALUATION, evaluation.id)
+
+
+async def replayed(learning, candidate, passes, runs):
+    """A candidate after an evaluation of as many replays."""
+    wish = ReplayWish(runs=runs, variables={"name": "Ada", "pin": PIN})
+    evaluation = await learning.evaluations.begin(learning.caller, candidate.id, wish)
+    async with learning.yard.database.write() as transaction:
+        row = await transaction.session.get_one(EvaluationRow, evaluation.id)
+        row.state = "done"
+        await learning.evaluations.conclude(transaction, row, judge(passes, runs))
+    await learning.jobs.run(EVALUATION, evaluation.id)
+    return await learning.candidates.get(learning.caller, candidate.id)
+
+
+async def test_too_few_replays_to_tell_leave_a_candidate_as_it_was(learning):
+    fresh = await learning.candidate("fresh")
+    tried = await replayed(learning, fresh, 1, 1)
+    assert (tried.status, tried.latest_pass, tried.last_evaluated_at) == ("draft", None, None)
+    proven = await replayed(learning, fresh, 5, 5)
+    assert (proven.status, proven.latest_pass) == ("evaluating", True)
+    again = await replayed(learning, fresh, 0, 1)
+    for name in ("status", "latest_pass", "latest_score", "last_evaluated_at", "auto_release_eligible"):
+        assert getattr(again, name) == getattr(proven, name)
+    await learning.releases.promote(learning.caller, fresh.id)
+    assert (await replayed(learning, fresh, 1, 3)).status == "promoted"
+    assert (await replayed(learning, fresh, 1, 5)).status == "rejected"
 
 
 async def test_a_candidate_is_held_against_the_release_in_use(learning):

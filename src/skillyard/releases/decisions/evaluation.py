@@ -2,15 +2,20 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from skillyard.releases.decisions.fisher import chance_of_worse
 from skillyard.releases.decisions.intervals import CONFIDENCE, lower_bound, require_counts
 from skillyard.releases.decisions.tally import Tally
 
+_MORE: Final = "more of them have to pass, or more replays are needed."
+
 
 class EvaluationVerdict(StrEnum):
     PASS = "pass"  # noqa: S105 -- no password
     FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    """Too few replays to tell: what was known before stays."""
     BETTER = "better"
     """It passes, and does better than the release that it would replace."""
     SAME = "same"
@@ -43,7 +48,8 @@ class EvaluationPolicy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    passed: bool
+    passed: bool | None
+    """None where there were too few replays to tell."""
     score: float
     """The share of replays that passed."""
     bound: float
@@ -64,23 +70,21 @@ def judge(
         require_counts(*baseline)
         if baseline[1]:
             verdict, reason = _beside(verdict, reason, replays, Tally(*baseline), policy)
-    passed = verdict not in {EvaluationVerdict.FAIL, EvaluationVerdict.WORSE}
+    failed = verdict in {EvaluationVerdict.FAIL, EvaluationVerdict.WORSE}
+    passed = None if verdict is EvaluationVerdict.INCONCLUSIVE else not failed
     return Judgement(passed=passed, score=replays.rate, bound=bound, verdict=verdict, reason=reason)
 
 
 def _alone(replays: Tally, bound: float, policy: EvaluationPolicy) -> tuple[EvaluationVerdict, str]:
     said = f"{replays} replays passed: above {bound:.0%} with {policy.confidence:.0%} confidence"
+    if replays.runs < policy.least_runs:
+        reason = f"{replays} replays passed: too few to tell, since it takes at least {policy.least_runs} replays."
+        return EvaluationVerdict.INCONCLUSIVE, reason
     if replays.rate < policy.rate:
         return EvaluationVerdict.FAIL, f"{said}, but {policy.rate:.0%} of them have to pass."
     if bound < policy.bound:
-        return EvaluationVerdict.FAIL, f"{said}; {policy.bound:.0%} is asked for: {_more(replays, policy)}"
+        return EvaluationVerdict.FAIL, f"{said}; {policy.bound:.0%} is asked for: {_MORE}"
     return EvaluationVerdict.PASS, f"{said}; {policy.bound:.0%} is asked for."
-
-
-def _more(replays: Tally, policy: EvaluationPolicy) -> str:
-    if replays.runs < policy.least_runs:
-        return f"it takes at least {policy.least_runs} replays."
-    return "more of them have to pass, or more replays are needed."
 
 
 def _beside(
@@ -91,7 +95,7 @@ def _beside(
     beside = f"{reason} Of the release that it would replace, {baseline} runs passed"
     if chance_of_worse(replays, baseline) <= error:
         return EvaluationVerdict.WORSE, f"{beside}: it does worse."
-    if verdict is EvaluationVerdict.FAIL:
+    if verdict in {EvaluationVerdict.FAIL, EvaluationVerdict.INCONCLUSIVE}:
         return verdict, f"{beside}."
     if chance_of_worse(baseline, replays) <= error:
         return EvaluationVerdict.BETTER, f"{beside}: it does better."
