@@ -51,6 +51,13 @@ class Addresses:
                 raise RefusedError(f"port {endpoint.port} of this machine belongs to Skillyard, which no list opens")
         return usable
 
+    def are_ours(self, endpoint: Endpoint) -> bool:
+        """Whether an endpoint is, by its name alone, a port of Skillyard, which no list opens."""
+        if endpoint.port not in self._forbidden_ports:
+            return False
+        address = literal_address(endpoint.host)
+        return is_local_name(endpoint.host) if address is None else is_own(address)
+
     def _listed(self, endpoint: Endpoint, address: Address) -> bool:
         if is_public(address) or is_local_name(endpoint.host):
             return True

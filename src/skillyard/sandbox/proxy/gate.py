@@ -96,7 +96,7 @@ class Gate:
             f"The network policy of this sandbox refused the request: {reason}.",
             f"Allowed: {', '.join(allowed) or 'nothing'}.",
         ]
-        if not self.lists(endpoint):
+        if not self.lists(endpoint) and not self._addresses.are_ours(endpoint):
             wanted = json.dumps({"allow": [*allowed, str(endpoint)]})
             lines.append(f'To reach it, create a sandbox with "network": {wanted}.')
         return "\n".join(lines)

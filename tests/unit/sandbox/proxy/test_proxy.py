@@ -203,6 +203,15 @@ async def test_ports_of_skillyard_are_refused_also_when_listed_and_also_when_ope
     assert site.connections == 1
 
 
+async def test_a_port_of_skillyard_is_refused_without_advice_to_list_it(wire):
+    async with wire.proxied(forbidden_ports={8321}) as (_, connect):
+        for host in ("127.0.0.1", "localhost", "[::1]"):
+            answer = await wire.say(connect, wire.get(f"http://{host}:8321/"))
+            assert wire.status(answer) == 403
+            assert b"create a sandbox with" not in answer
+        assert b"create a sandbox with" in await wire.say(connect, wire.get("http://127.0.0.1:8322/"))
+
+
 def test_an_address_of_another_machine_is_not_our_own():
     assert not is_own(ip_address("198.51.100.7"))
     assert is_own(ip_address("127.8.8.8"))
