@@ -42,8 +42,6 @@ _TELLING_TYPES: Final = frozenset({VariableType.DATE, VariableType.EMAIL, Variab
 _DIGITS: Final = re.compile(r"\d+")
 _NUMBER: Final = re.compile(r"_\d+$")
 _LONG: Final = 200
-_SHOWN: Final = 3
-_MOST_SHOWN: Final = 60
 _TELLING: Final = 4
 """Characters from which on the same text in two places is hardly chance, when it was seen only once."""
 
@@ -86,9 +84,6 @@ class Found:
         said = self.label[:_LONG] or self.name
         if self.default == "":
             said += "; without it, the field is left as it is"
-        if self.examples and not self.default:
-            shown = [one if len(one) <= _MOST_SHOWN else f"{one[:_MOST_SHOWN]}…" for one in self.examples[:_SHOWN]]
-            said += f" (such as {', '.join(' '.join(one.split()) for one in shown)})"
         if self.derived:
             said += "; it was read from what an earlier step shows: look it up there first"
         return said

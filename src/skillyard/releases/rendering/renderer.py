@@ -1,6 +1,7 @@
 """`SKILL.md` of learned skills."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
@@ -23,6 +24,11 @@ _KINDS: Final[Mapping[str, str]] = {
     "code": "Shell and Python steps that were done by hand and are replayed with new values.",
     "hybrid": "Hybrid sequence of browser, shell and Python steps, replayed with new values.",
 }
+_REF: Final = re.compile(r"@(?:ref\b|e[0-9])")
+_REFS: Final = (
+    "A ref such as `@e1` is of one look at one page. For each step that needs one, take a new `snapshot -i` and use the"
+    " ref that it prints for the element."
+)
 _TYPES: Final[Mapping[str, StepType]] = {"python": StepType.PYTHON, "shell": StepType.SHELL}
 
 
@@ -103,7 +109,10 @@ class _Skill:
         yield (f"# {prose(self._title)}", "", prose(self._summary), "")
         if self._variables:
             yield ("## Variables", "", *_table(self._variables), "")
-        yield ("## Workflow Steps", "", *(step_lines(self._steps) or ()), "")
+        lines = list(step_lines(self._steps))
+        yield ("## Workflow Steps", "", *lines, "")
+        if any(_REF.search(line) for line in lines):
+            yield (_REFS, "")
         yield self._conditions()
         notes = _said(self._candidate, "usage_notes")[:_NOTES]
         if notes:
@@ -137,14 +146,19 @@ class _Skill:
         yield from ("## Replay", "")
         yield "Elements of pages are found again by role and name, each step is checked, and a page that is not what"
         yield "it was fails loudly instead of being clicked blindly."
-        yield from ("", code_block(self._call(), "python"), "", "On a command line:", "")
+        yield from ("", "Where an agent has this tool:", "", code_block(self._call(), "python"), "")
+        yield from ("On a command line with Skillyard:", "")
         yield from (code_block(self._command(), "sh"), "")
         secrets = [variable.name for variable in self._variables if variable.secret]
         if secrets:
             named = ", ".join(code_span(name) for name in secrets)
             yield f"Secrets ({named}) are given with each run and stored nowhere: `--secret` asks for them."
             yield ""
-        yield "`scripts/replay.py` does the same without an installation: `python3 scripts/replay.py --help`."
+        if any(step.type is StepType.BROWSER for step in self._steps):
+            yield "`scripts/replay.py` asks a Skillyard server to take the steps, so it needs `SKILLYARD_URL` and"
+            yield "`SKILLYARD_TOKEN`. A sandbox of that server cannot reach it: take the steps above there."
+        else:
+            yield "`scripts/replay.py` does the same without an installation: `python3 scripts/replay.py --help`."
 
     def _call(self) -> str:
         examples = [f"        {json.dumps(each.name)}: {_example(each)}," for each in self._variables]
@@ -181,8 +195,9 @@ def _table(variables: Sequence[Variable]) -> Iterator[str]:
     for variable in variables:
         told = [prose(variable.description)] if variable.description else []
         if variable.secret:
-            told.append("Secret: given with each run, never stored.")
-        elif variable.default is not None:
+            told = [f"{one.rstrip('.')}." for one in told] + ["Secret: given with each run, never stored."]
+        elif variable.default:
+            told = [f"{one.rstrip('.')}." for one in told]
             told.append(f"Without it: {code_span(variable.default, cell=True)}.")
         yield f"| {code_span(variable.name, cell=True)} | {variable.type.value} | {' '.join(told)} |"
 

@@ -1,10 +1,13 @@
 """The steps of a payload as people and agents read them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from skillyard.releases.payloads import Check, CheckKind, Step, StepType
 from skillyard.releases.rendering.markdown import code_block, code_span, prose
+from skillyard.sandbox.browser_lines import line_of
+from skillyard.sandbox.browser_steps import FIND_ACTIONS, BrowserStep, parse_step
 
 MAX_SHOWN: Final = 100
 """Steps in the text; all are in the payload."""
@@ -16,6 +19,8 @@ _LANGUAGES: Final[Mapping[StepType, str]] = {
     StepType.BROWSER: "text",
 }
 _INDENT: Final = "    "
+NEW_REF: Final = "@ref"
+"""Stands for the ref that an element has in a new snapshot."""
 
 
 def step_lines(steps: Sequence[Step]) -> Iterator[str]:
@@ -50,7 +55,8 @@ def check_text(check: Check) -> str:
 
 
 def _step(number: int, step: Step) -> Iterator[str]:
-    text, cut = step.text[:_MAX_TEXT], len(step.text) > _MAX_TEXT
+    whole = _command(step)
+    text, cut = whole[:_MAX_TEXT], len(whole) > _MAX_TEXT
     on = f" ({_element(step)})" if step.element else ""
     where = f" in {code_span(step.cwd)}" if step.cwd else ""
     where += f", only if {code_span(step.when)} is given" if step.when else ""
@@ -66,6 +72,22 @@ def _step(number: int, step: Step) -> Iterator[str]:
         yield f"{number}. **{step.type.value}**: {code_span(text)}{where}{on}"
     for check in step.checks:
         yield f"{_INDENT}- Then {check_text(check)}."
+
+
+def _command(step: Step) -> str:
+    """The step as anybody can take it on a new page: a ref that was recorded is of the page as it was then."""
+    if step.type is not StepType.BROWSER or step.element is None:
+        return step.text
+    parsed = parse_step(step.text)
+    at = next((index for index, argument in enumerate(parsed.arguments) if argument.startswith("@e")), None)
+    if at is None:
+        return step.text
+    before, after = parsed.arguments[:at], parsed.arguments[at + 1 :]
+    action = "text" if (parsed.verb, before) == ("get", ("text",)) else parsed.verb
+    if action in FIND_ACTIONS and (action == "text" or not before) and len(after) <= 1 and step.element.name:
+        options = (*parsed.options, f"name={step.element.name}", "exact")
+        return line_of(BrowserStep(verb="find", arguments=("role", step.element.role, action, *after), options=options))
+    return line_of(replace(parsed, arguments=(*before, NEW_REF, *after)))
 
 
 def _element(step: Step) -> str:

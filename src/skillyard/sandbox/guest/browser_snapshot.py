@@ -79,6 +79,8 @@ class Snapshot:
         numbered = [node for node in self._nodes if node.interactive]
         numbered += [node for node in self._nodes if node.ref is not None and not node.interactive]
         self._refs = {str(node.ref): f"e{number}" for number, node in enumerate(numbered, 1)}
+        self.printed: set[str] = set()
+        """The refs in the lines that were asked for: who reads those knows no others."""
         self.elements = {
             f"@{self._refs[str(node.ref)]}": Element(str(node.ref), node.role, node.label) for node in numbered
         }
@@ -187,6 +189,7 @@ class Snapshot:
         if node.clickable:
             parts.append("[clickable]")
         if node.ref is not None:
+            self.printed.add(f"@{self._refs[node.ref]}")
             parts.append(f"[ref={self._refs[node.ref]}]")
         return " ".join(parts) + (f": {value}" if value else "")
 

@@ -137,7 +137,7 @@ class Targets:
     def _of_ref(self, ref: str) -> Target:
         page = self._chromium.page
         element = self._elements.get(ref)
-        if element is None:
+        if element is None or self._snapshot is None or ref not in self._snapshot.printed:
             raise StepError(f"There is no element {ref} in the last snapshot; run: snapshot -i")
         if page is self._page and not self._armed:
             page.aria_snapshot(mode="ai")

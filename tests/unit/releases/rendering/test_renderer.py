@@ -1,5 +1,6 @@
 """`SKILL.md` of learned skills: valid whatever they hold, and as clients know it."""
 
+import re
 from types import SimpleNamespace
 
 import yaml
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from skillyard.releases.payload_json import parse_payload
 from skillyard.releases.rendering.renderer import SkillMDRenderer
+from skillyard.sandbox.browser_steps import parse_step
 from skillyard.skill.document import parse
 from skillyard.skill.markdown import fenced_blocks
 from skillyard.skill.models import Profile, Severity
@@ -65,7 +67,7 @@ def test_a_hybrid_skill_reads_as_its_clients_know_it():
         "| `username` | string | Rancher username |",
         "## Workflow Steps",
         "1. **browser**: `open https://rancher.example/`",
-        '2. **browser**: `fill @e1 "{{username}}"` (the textbox `User name`)',
+        '2. **browser**: `find role "textbox" fill "{{username}}" --name "User name" --exact` (the textbox `User name`)',  # noqa: E501
         "3. **python**: `print('Login step completed')`",
         "## Replay",
         "execute_hybrid_skill(",
@@ -74,6 +76,33 @@ def test_a_hybrid_skill_reads_as_its_clients_know_it():
     ):
         assert line in text.splitlines(), line
     assert errors(text, "rancher-login-flow") == []
+
+
+def test_steps_name_elements_as_people_do_and_never_by_a_ref_that_was_recorded():
+    box, row = {"role": "textbox", "name": 'The "box"'}, {"role": "row", "name": "Ada"}
+    steps = [
+        {"cmd": "click @e4", "element": {"role": "link", "name": "New order"}},
+        {"cmd": 'fill @e5 "{{who}}"', "element": box},
+        {"cmd": "get text @e3", "element": row},
+        {"cmd": "get value @e5", "element": box},
+        {"cmd": 'select @e6 "a" "b"', "element": {"role": "listbox", "name": "Many"}},
+        {"cmd": "click @e7", "element": {"role": "button", "name": ""}},
+        {"cmd": "press Enter", "element": box},
+    ]
+    text = render(payload=parse_payload({"kind": "browser", "variables": {"who": {}}, "steps": steps}))
+    for line in (
+        '1. **browser**: `find role "link" click --name "New order" --exact` (the link `New order`)',
+        '2. **browser**: `find role "textbox" fill "{{who}}" --name "The \\"box\\"" --exact` (the textbox `The "box"`)',
+        '3. **browser**: `find role "row" text --name "Ada" --exact` (the row `Ada`)',
+        '4. **browser**: `get value "@ref"` (the textbox `The "box"`)',
+        '5. **browser**: `select @ref "a" "b"` (the listbox `Many`)',
+        "6. **browser**: `click @ref` (the button)",
+        '7. **browser**: `press Enter` (the textbox `The "box"`)',
+    ):
+        assert line in text.splitlines(), line
+    assert "take a new `snapshot -i`" in text
+    for command in re.findall(r"`(find [^`]*)`", text):
+        parse_step(command)
 
 
 def test_it_is_rendered_from_whatever_is_there():

@@ -131,6 +131,14 @@ def test_refs_die_with_their_page(login, site):
     assert login.refused("click @e77") == "There is no element @e77 in the last snapshot; run: snapshot -i"
 
 
+def test_a_ref_that_the_last_snapshot_did_not_print_is_refused(login):
+    whole = login.done("snapshot").splitlines()
+    ref = next(line for line in whole if "heading" in line).partition("[ref=")[2].partition("]")[0]
+    assert login.done(f"get text @{ref}") == "Sign in"
+    assert f"[ref={ref}]" not in login.done("snapshot -i")
+    assert login.refused(f"click @{ref}") == f"There is no element @{ref} in the last snapshot; run: snapshot -i"
+
+
 def test_refs_stay_when_elements_are_looked_up_in_other_ways(login):
     target = login("click '#hello b'")["target"]
     assert (target["tag"], target["role"], target["name"]) == ("b", "generic", "")
