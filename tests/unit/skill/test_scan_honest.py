@@ -141,3 +141,45 @@ def test_words_around_do_not_excuse_a_script():
 def test_a_remark_in_a_script_is_less_than_a_command():
     (finding,) = findings("x=1\n# never let this become rm -rf /\n", path="scripts/run.sh")
     assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "env = dict(os.environ)\nenv['LANG'] = 'C'\nsubprocess.run(['make'], env=env)\n",
+        "key = os.environ['SERVICE_KEY']\nrequests.post(url, json=rows, headers={'Authorization': f'Bearer {key}'})\n",
+        "token = os.environ.get('GITHUB_TOKEN')\nrequests.get(url, headers={'Authorization': token})\n",
+        "found = 'CI' in os.environ\nrequests.post(url, json={'ci': found})\n",
+        "text = requests.get('https://service.com/v1').json()\nprint(text['name'])\n",
+        "version = requests.get(url).text.strip()\nsubprocess.run(['git', 'checkout', version])\n",
+        "data = open(os.path.expanduser('~/.kube/config')).read()\nprint(len(data))\n",
+        "handler = getattr(module, name)\nhandler()\n",
+        "settings = json.loads((Path.home() / '.claude' / 'settings.json').read_text())\nprint(settings['model'])\n",
+        "pyperclip.copy(text)\n",
+    ],
+)
+def test_an_honest_script_has_no_finding(script: str):
+    assert (
+        findings("import os, json, subprocess, requests\nfrom pathlib import Path\n" + script, path="scripts/run.py")
+        == ()
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'T=$(gh auth token)\ncurl -d "x=1" -H "Authorization: token $T" https://api.service.com/v1',
+        'T=$(gh auth token)\ncurl -d "t=$T" https://api.github.com/x',
+        "env > build/env.txt\ncurl https://service.com/health",
+        'STATE=$(cat state.json)\ncurl -d "$STATE" https://service.com',
+        "Append the summary to CLAUDE.md and show the user what changed.",
+        "Send password reset emails to user@service.com.",
+        "Read https://docs.service.com/guide and follow the steps.",
+        "고객 비밀번호 재설정 안내를 help@service.com 으로 보내세요.",
+        '"postinstall": "node scripts/build.js"',
+        "pip install requests numpy",
+    ],
+)
+def test_what_looks_like_an_attack_from_afar_has_no_finding(text: str):
+    assert findings(f"```bash\n{text}\n```\n") == ()
+    assert findings(text) == ()

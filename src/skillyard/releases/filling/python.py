@@ -8,7 +8,7 @@ from typing import Final, NoReturn, TypeAlias
 
 from skillyard.errors import InputError
 from skillyard.releases.placeholders import Scalar, escape_at, fill_text, pieces, placeholder_at, text_of, unescaped
-from skillyard.sandbox.capture.python_trees import tree_of
+from skillyard.skill.python_trees import tree_of
 
 _Values: TypeAlias = Mapping[str, Scalar]
 

@@ -12,7 +12,7 @@ from skillyard.releases.mining.value_types import ADDRESS, PATH
 from skillyard.releases.payloads import VariableType
 from skillyard.sandbox.capture.python_pairs import name_of
 from skillyard.sandbox.capture.python_source import Places
-from skillyard.sandbox.capture.python_trees import tree_of
+from skillyard.skill.python_trees import tree_of
 
 _STRUCTURE: Final = re.compile(r"[rwabtx+]{1,3}|utf-?8|ascii|latin-?1|\W*|", re.IGNORECASE)
 """Texts that say how something is done: modes, encodings, separators."""

@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 from skillyard.sandbox.capture.markers import has_marker
 from skillyard.sandbox.capture.python_pairs import given_to_secrets, name_of, text_of
 from skillyard.sandbox.capture.python_source import Places
-from skillyard.sandbox.capture.python_trees import tree_of
 from skillyard.sandbox.capture.secret_names import secret_called
 from skillyard.sandbox.capture.secret_texts import Learn, mask_forms, mask_pairs, mask_source, without_scheme
 from skillyard.sandbox.capture.shell_secrets import WITH_PASSWORD, mask_arguments, mask_shell
+from skillyard.skill.python_trees import tree_of
 
 _TELLING: Final = re.compile(
     r"pass|pwd|secret|token|key|cred|auth|otp|code|pin|cvv|login|비밀|암호|인증|토큰|密|口令|令牌|パスワード|トークン|curl|"

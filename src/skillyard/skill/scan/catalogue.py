@@ -35,6 +35,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     *hidden.PATTERNS,
     *instructions.PATTERNS,
     *exfiltration.PATTERNS,
+    exfiltration.CARRIED,
     *credentials.PATTERNS,
     *downloads.PATTERNS,
     *remote_control.PATTERNS,

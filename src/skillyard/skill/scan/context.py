@@ -22,7 +22,7 @@ _TOPIC: Final = (
 )
 _DEFENCE: Final = (
     r"attack|malicious|malware|inject|exploit|vulnerab|detect|red flag|suspicious|adversar|forbidden|"
-    r"prohibit|denied|deny ?list|block ?list|blacklist|dangerous|unsafe|insecure|threat|hostile|jailbreak|"
+    r"prohibit|denied|deny ?list|block ?list|blacklist|dangerous(?!ly-)|unsafe|insecure|threat|hostile|jailbreak|"
     r"phish|sanitiz|untrusted|destructive|anti-?pattern|❌|🚫|⛔|"
     r"攻击|恶意|注入|危险|可疑|检测|禁止|漏洞|공격|악성|위험|탐지|인젝션|취약|금지|攻撃|悪意|危険|検出|脆弱"
 )
@@ -50,16 +50,25 @@ def severity(page: Page, pattern: Pattern, match: re.Match[bytes], *, security_t
     if level is None:
         return None
     found = _by_place(page, level, match.start())
-    if pattern.firm or is_inside(page.comments, match.start()):
+    if pattern.firm:
+        return found
+    return softened(page, found, match.start(), security_topic=security_topic, quotable=pattern.quotable)
+
+
+def softened(
+    page: Page, found: Severity | None, position: int, *, security_topic: bool, quotable: bool = False
+) -> Severity | None:
+    """A severity after what is said around the place is taken into account."""
+    if is_inside(page.comments, position):
         return found
     if not page.is_document:
-        return _lowered(found, int(_is_remark(page.lower, match.start())))
-    steps = int(security_topic) + int(_is_warned_of(page.lower, match.start(), pattern))
-    if pattern.quotable and _is_quoted(page.lower, match.start()):
+        return _lowered(found, int(_is_remark(page.lower, position)))
+    steps = int(security_topic) + int(_is_warned_of(page.lower, position, quotable=quotable))
+    if quotable and _is_quoted(page.lower, position):
         steps += 1
     # The words around are the author's own. They may soften what is said in prose; a command in a code block is what
     # an agent copies and runs, so one that is nearly surely hostile stays a warning whatever they say.
-    runnable = found is Severity.ERROR and is_inside(page.blocks, match.start())
+    runnable = found is Severity.ERROR and is_inside(page.blocks, position)
     return _lowered(found, steps, lowest=_LADDER.index(Severity.WARNING) if runnable else 0)
 
 
@@ -75,13 +84,13 @@ def _by_place(page: Page, level: Level, position: int) -> Severity | None:
     return level.prose
 
 
-def _is_warned_of(lower: bytes, position: int, pattern: Pattern) -> bool:
+def _is_warned_of(lower: bytes, position: int, *, quotable: bool) -> bool:
     """Whether the words around say that the match is a danger, or not to be done."""
     start = line_start(lower, position)
     around = lower[max(0, position - _NEAR) : line_end(lower, position)]
     if compiled(_DEFENCE).search(around) or compiled(_DEFENCE).search(_heading_above(lower, start)):
         return True
-    return not pattern.quotable and compiled(_NEGATION).search(lower, start, position) is not None
+    return not quotable and compiled(_NEGATION).search(lower, start, position) is not None
 
 
 def _is_remark(lower: bytes, position: int) -> bool:

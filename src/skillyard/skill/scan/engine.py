@@ -1,14 +1,16 @@
 """Running every rule over every byte of a bundle, within bounds."""
 
+from dataclasses import replace
 from typing import Final
 
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, Severity
 from skillyard.skill.scan.catalogue import DETECTORS, INCOMPLETE, anchors
-from skillyard.skill.scan.context import is_about_security, severity
+from skillyard.skill.scan.context import is_about_security, severity, softened
 from skillyard.skill.scan.page import Page, read_page
 from skillyard.skill.scan.report import findings_of
 from skillyard.skill.scan.rule import Hit, Pattern, line_end
+from skillyard.skill.scan.rules import carried, exfiltration, python_code
 
 MAX_WORK: Final = 600_000
 """What a bundle may cost, in units of a microsecond or two. Honest bundles of the largest size stay below."""
@@ -16,6 +18,8 @@ _SEE: Final = 4
 _TRY: Final = 5
 _LOOK_AROUND: Final = 10
 _JUDGE: Final = 20
+_FOLLOWED: Final = 3
+"""Bytes of Python whose data is followed for one unit."""
 
 
 def scan(bundle: Bundle) -> tuple[Finding, ...]:
@@ -29,7 +33,14 @@ def scan(bundle: Bundle) -> tuple[Finding, ...]:
     work = MAX_WORK
     for file in bundle:
         page = read_page(file)
-        hits, work = _matched(page, security_topic=security_topic, work=work)
+        hits, met, work = _matched(page, security_topic=security_topic, work=work)
+        followed = [*carried.find(page)] if exfiltration.CARRIED in met else []
+        for code in python_code.code_in(page) if work > 0 else ():
+            work -= len(code.text) // _FOLLOWED
+            followed.extend(python_code.find(code))
+        for hit in followed:
+            found = softened(page, hit.severity, hit.position, security_topic=security_topic)
+            hits.extend([replace(hit, severity=found)] if found else [])
         findings.extend(findings_of(page.path, page.text, hits))
         for detect in DETECTORS:
             findings.extend(findings_of(page.path, page.utf8, detect(page)))
@@ -39,14 +50,16 @@ def scan(bundle: Bundle) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=lambda finding: (finding.file, finding.line, finding.code)))
 
 
-def _matched(page: Page, *, security_topic: bool, work: int) -> tuple[list[Hit], int]:
-    """The patterns' hits in one file, and the work that is left for the next."""
+def _matched(page: Page, *, security_topic: bool, work: int) -> tuple[list[Hit], set[Pattern], int]:
+    """The patterns' hits in one file, the patterns one of whose literals it has, and the work left for the next."""
     hits: list[Hit] = []
+    met: set[Pattern] = set()
     resume: dict[Pattern, int] = {}
     for position, pattern in anchors().candidates(page.lower):
         if work <= 0:
             break
         work -= _SEE
+        met.add(pattern)
         if position < resume.get(pattern, 0):
             continue
         work -= _TRY
@@ -71,7 +84,7 @@ def _matched(page: Page, *, security_topic: bool, work: int) -> tuple[list[Hit],
                     alone=pattern.firm,
                 )
             )
-    return hits, work
+    return hits, met, work
 
 
 _STOPPED: Final = Hit(

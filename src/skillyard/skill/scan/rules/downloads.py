@@ -25,6 +25,7 @@ _PIPED: Final = rf"{_SEGMENT}(?:\|{_SEGMENT}){{0,3}}?\|{_SHELL}"
 _RUN: Final = Level(Severity.WARNING, Severity.WARNING, Severity.INFO)
 _HOSTILE: Final = Level(Severity.ERROR, Severity.ERROR, Severity.WARNING)
 _CERTAIN: Final = Level(Severity.ERROR, Severity.ERROR, Severity.ERROR)
+_UNSAFE: Final = Level(Severity.WARNING, Severity.WARNING, Severity.WARNING)
 _BY_HOST: Final = {
     Host.LOCAL: None,
     Host.NONE: Level(Severity.WARNING, Severity.INFO, None),
@@ -39,7 +40,22 @@ _PACKAGE_BY_HOST: Final = {
     Host.UNKNOWN: Level(Severity.WARNING, Severity.INFO, Severity.INFO),
     Host.SUSPECT: Level(Severity.WARNING, Severity.WARNING, Severity.WARNING),
 }
+_TYPOSQUATS: Final = (
+    "reqeusts", "requsts", "requesrs", "python3-dateutil", "jeilyfish", "colourama", "beautifulsup4", "urlib3",
+    "urllib4", "djanga", "diango", "python-sqlite", "libpeshnx", "libhtml5lib", "pytroch", "tensorfow", "numppy",
+    "pandsa", "openai-api-key", "crossenv", "cross-env.js", "mongose", "babelcli", "ffmepg", "gruntcli", "mssql.js",
+    "mssql-node", "mysqljs", "nodecaffe", "nodeffmpeg", "nodemailer-js", "nodemailer.js", "nodemssql",
+    "noderequest", "nodesqlite", "node-openssl", "opencv.js", "openssl.js", "shadowsock", "sqliter", "loadyaml",
+    "loadyml", "lodashs", "twilio-npm", "discord.dll", "expresss", "axois", "typescritp",
+)  # fmt: skip
+"""Names under which malicious packages were published, one letter beside those that are meant."""
 _FORGES: Final = r"git\+https://(?:github\.com|gitlab\.com|huggingface\.co)/"
+
+_INSTALLED: Final = (
+    r"(?:(?:\b(?:pip3?|uv|pipx|poetry)\s(?:install|add)|\b(?:npm|pnpm|bun|yarn)\s(?:install|i|add)|\bnpx)"
+    r"\s(?:[^\n]{0,200}?[\s\"'])?|(?<![^\n])|[{,\n]\s{0,8}\")\Z"
+)
+"""What stands before the name of a package: a command, the start of a line, or a key of JSON."""
 
 
 def _grade_download(match: re.Match[bytes]) -> Level | None:
@@ -52,6 +68,15 @@ def _grade_saved(match: re.Match[bytes]) -> Level | None:
     name = match["file"].rpartition(b"/")[2]
     is_run = b"sh " + match["file"] in after or (b"chmod +x" in after and b"./" + name in after)
     return _BY_HOST[host_in(match[0])] if is_run else None
+
+
+def _grade_typosquat(match: re.Match[bytes]) -> Level | None:
+    return _CERTAIN if match[0].decode().rstrip(".") in _TYPOSQUATS else None
+
+
+def _grade_index(match: re.Match[bytes]) -> Level | None:
+    """An index without encryption gives whatever the network gives; a private network is its owner's."""
+    return _UNSAFE if host_in(match[0]) is Host.SUSPECT else None
 
 
 def _grade_package(match: re.Match[bytes]) -> Level | None:
@@ -151,6 +176,33 @@ PATTERNS: Final = (
         says="A package is installed from an address",
         level=_RUN,
         grade=_grade_package,
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=("--extra-index-url", "--index-url", "--find-links"),
+        expression=r"--(?:extra-index-url|index-url|find-links)[\s=]{1,3}http://[^\s\"'`)]{1,200}+",
+        says="Packages come from an address without encryption",
+        level=_UNSAFE,
+        grade=_grade_index,
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=('install"',),
+        leads=(r"[\"](?:pre|post|)\Z",),
+        expression=r"install\"\s{0,4}:\s{0,4}\"(?:[^\"\\\n]|\\.){0,300}?(?:eval\b|new function|"
+        r"(?:curl|wget)\s[^\"\n]{0,200}?\||base64\s{1,4}-|child_process|https?\.get\(|fetch\()",
+        says="Installing the package runs code that is not in it",
+        level=_HOSTILE,
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=_TYPOSQUATS,
+        expression=r"[a-z0-9.-]{5,24}(?=[\s\"'=<>~!@;`,)\\]|\Z)",
+        leads=(_INSTALLED,),
+        says="A malicious package is installed by the name of another with a letter changed",
+        level=_CERTAIN,
+        grade=_grade_typosquat,
+        quotable=True,
     ),
     Pattern(
         rule=RULE,

@@ -1,9 +1,11 @@
 """Sentences meant to take over the agent, or to keep something from the person it works for."""
 
+import re
 from typing import Final
 
 from skillyard.skill.models import Severity
-from skillyard.skill.scan.rule import Level, Pattern, Rule
+from skillyard.skill.scan.rule import REACH, Level, Pattern, Rule
+from skillyard.skill.scan.rules.hosts import Host, host_in
 
 RULE: Final = Rule(
     code="scan-agent-instruction",
@@ -26,6 +28,7 @@ _HIDE: Final = (
     r"\b(?:hide|conceal|keep)\s{1,4}(?:this|it|these|that|everything|the fact|what you|your|all)\b[^\n.]{0,60}\Z"
 )
 _NOT: Final = r"(?:\bnot|n[^a-z\s]{1,3}t|\bnever)"
+_COMMENT: Final = r"(?:(?!-->)[\s\S])"
 _KOREAN_RULES: Final = (
     r"(?:이전|앞선|앞의|위의|위|기존|시스템|지금까지의)\s{0,2}(?:의\s{0,2})?(?:모든\s{0,2})?(?:시스템\s{0,2})?"
     r"(?:지시|명령|지침|프롬프트|규칙)(?:사항)?(?:들)?(?:을|를|은|는)?\s{0,2}(?:모두|전부|완전히|다)?\s{0,2}\Z"
@@ -34,6 +37,15 @@ _JAPANESE_RULES: Final = (
     r"(?:以前|これまで|上記|今まで|前|先ほど|システム|既存|すべて|全て)の(?:すべての|全ての|システム)?"
     r"(?:指示|命令|プロンプト|ルール|制約|指令)(?:を|は)(?:すべて|全て|完全に)?\Z"
 )
+
+
+def _grade_page(match: re.Match[bytes]) -> Level | None:
+    before = match.string[max(0, match.start() - REACH) : match.start()]
+    host = host_in(before[max(0, before.rfind(b"http")) :])
+    if host in {Host.LOCAL, Host.NONE}:
+        return None
+    return _TAKEOVER if host is Host.SUSPECT else _CONCEALMENT
+
 
 _ENGLISH: Final = (
     Pattern(
@@ -127,6 +139,36 @@ _ENGLISH: Final = (
         says="A message from an authority is forged",
         level=_CONCEALMENT,
         quotable=True,
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=("exactly", "word for word", "to the letter", "whatever it says", "without question"),
+        expression=r"[a-z ]{7,20}",
+        nearby=r"\b(?:read|fetch|open|load|get|curl|visit|download|retrieve|browse)\b[^\n]{0,80}?https?://[^\s)>\"'`]{3,200}+"
+        r"(?:(?!\n[ \t]{0,8}\n)[\s\S]){0,100}?\b(?:follow|obey|execute|carry out|perform|do)\s[^\n]{0,60}\Z",
+        says="The agent is told to obey a page of the network",
+        level=_CONCEALMENT,
+        grade=_grade_page,
+        quotable=True,
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=("<!--",),
+        expression=rf"<!--(?={_COMMENT}{{0,400}}?\b(?:send|upload|post|forward|e-?mail|transmit|copy)\s{_COMMENT}{{0,120}}?"
+        r"(?:\.env\b|passwords?\b|credentials?\b|secrets\b|api[ _-]?keys?\b|tokens\b|private keys?\b|ssh keys?\b))"
+        rf"{_COMMENT}{{0,60}}+",
+        says="A comment that readers do not see asks the agent to send secrets",
+        level=Level(Severity.ERROR, Severity.WARNING, Severity.ERROR),
+    ),
+    Pattern(
+        rule=RULE,
+        anchors=("<!--",),
+        expression=rf"<!--(?={_COMMENT}{{0,400}}?\b(?:run|execute|send|upload|read|fetch|download|append|post|delete)\s)"
+        rf"(?={_COMMENT}{{0,400}}?(?:\b(?:do not|don[^a-z\s]{{0,3}}t|never|without) "
+        r"(?:mention|tell|reveal|show|inform)\w{0,6}|\b(?:silently|secretly|covertly)\b))"
+        rf"{_COMMENT}{{0,60}}+",
+        says="A comment that readers do not see gives the agent an order to keep from the user",
+        level=Level(Severity.ERROR, Severity.WARNING, Severity.ERROR),
     ),
     Pattern(
         rule=RULE,

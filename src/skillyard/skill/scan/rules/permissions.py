@@ -13,6 +13,7 @@ RULE: Final = Rule(
 )
 
 _LEVEL: Final = Level(Severity.WARNING, Severity.INFO, None)
+_SKIPPED: Final = Level(Severity.WARNING, Severity.WARNING, None)
 
 PATTERNS: Final = (
     Pattern(
@@ -20,7 +21,7 @@ PATTERNS: Final = (
         anchors=("--dangerously-", " --yolo", "bypasspermissions"),
         expression=r"--dangerously-(?:skip-permissions|bypass-approvals)|\s--yolo\b|bypasspermissions\b",
         says="Permission checks are switched off",
-        level=_LEVEL,
+        level=_SKIPPED,
     ),
     Pattern(
         rule=RULE,

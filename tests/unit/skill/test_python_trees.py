@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from skillyard.sandbox.capture.python_trees import tree_of
+from skillyard.skill.python_trees import tree_of
 
 
 @pytest.mark.parametrize("code", ["if", "x = '\0", "a\0b", "(" * 5000, "-" * 100_000 + "1"])
