@@ -501,3 +501,17 @@ def test_a_finding_that_refuses_a_skill_is_told_once(say, source):
     assert say("add", source, code=1).out.count("scan-download-run") == 1
     (source / "SKILL.md").write_text("no frontmatter")
     assert say("add", source, code=1).out.count("(frontmatter-missing, SKILL.md:1)") == 1
+
+
+def test_a_link_to_an_installed_skill_is_not_listed_as_hidden(run, say, source):
+    run("add", source, "-a", "claude", "-a", "codex")
+    assert "hidden" not in say("list").out
+    assert run("list")["shadowed"] == []
+
+
+def test_a_path_that_is_taken_for_a_repository_is_said_to_be_one(say, monkeypatch, tmp_path):
+    config = tmp_path / "gitconfig"
+    config.write_text('[url "file:///nowhere/"]\n\tinsteadOf = https://github.com/\n')
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    shown = say("add", "nosuch/dir/at/all", code=1).err
+    assert "Nothing here is called nosuch/dir/at/all; it is taken for https://github.com/nosuch/dir" in shown

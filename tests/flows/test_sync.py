@@ -209,3 +209,17 @@ def test_without_a_lock_there_is_nothing_to_sync(sit_at, run, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert run("sync", code=3)["error"]["code"] == "not_found"
     assert run("sync", "--check", code=3)["error"]["code"] == "not_found"
+
+
+def test_a_source_that_was_changed_in_the_lock_needs_a_yes(first, second, run):
+    run("sync")
+    lock = second / "shop/skillyard.lock"
+    git(second, "clone", "-q", str(first / "upstream"), "other")
+    lock.write_text(lock.read_text().replace("../upstream", "../other"))
+    shutil.rmtree(second / "shop/.agents/skills/pdf")
+    shutil.rmtree(second.parent / "home/.local/share/skillyard/bundles")
+    left = run("sync", code=5)["left"]
+    assert "installed from file://" in left[0]["reason"]
+    assert "skillyard sync pdf -y" in left[0]["fix"]
+    run("sync", "pdf", "-y")
+    assert "first words" in (second / "shop/.agents/skills/pdf/SKILL.md").read_text()

@@ -16,7 +16,7 @@ from skillyard.app.installing import (
     removal_targets,
     remove_options,
 )
-from skillyard.cli.options import Agents, DryRun, Force, NeverAsks, OneRoot, Risky, Skills, User, Yes
+from skillyard.cli.options import Agents, DryRun, FollowLock, Force, NeverAsks, OneRoot, Risky, Skills, User, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.plan_text import print_carried, print_checked
 from skillyard.command_text import command_text
@@ -33,6 +33,8 @@ from skillyard.delivery import (
 )
 from skillyard.delivery.check import Checked, Status, compare
 from skillyard.delivery.merge import Favor
+from skillyard.delivery.source import SourceKind
+from skillyard.delivery.source_text import is_shorthand
 from skillyard.delivery.sync import SyncOptions
 from skillyard.delivery.update import UpdateOptions, tracked_skills
 from skillyard.errors import NotFoundError, UsageError
@@ -71,6 +73,8 @@ def add(
     where = Where(agents=agent or (), root=root, user=user)
     targets = install_targets(where, settings, machine, copy=copy)
     wanted = parse_source(source, cwd=machine.cwd, digest=digest)
+    if is_shorthand(source) and wanted.kind is SourceKind.GIT and not wanted.location.startswith("file:"):
+        sink_of(context).say(f"Nothing here is called {source}; it is taken for {wanted.location}")
     with sink_of(context).busy(f"Installing from {source}"):
         fetched = fetch_source(wanted, limits=download_limits(settings, allow_http=allow_http), only=skill or ())
         plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
@@ -116,7 +120,7 @@ def sync(
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
-    yes: NeverAsks = False,  # noqa: ARG001
+    yes: FollowLock = False,
 ) -> Answer:
     """Install exactly what skillyard.lock says.
 
@@ -135,6 +139,7 @@ def sync(
         return _checked(context, [item for item in compare(targets) if _is_named(item, skills)], where)
     options = SyncOptions(
         force=force,
+        follow=yes,
         allow_risky=allow_risky or force,
         where=where.words,
         limits=download_limits(settings, allow_http=allow_http),
@@ -157,7 +162,7 @@ def update(
     allow_risky: Risky = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,
-    yes: NeverAsks = False,  # noqa: ARG001
+    yes: FollowLock = False,
 ) -> Answer:
     """Bring installed skills up to date, keeping your edits.
 
@@ -167,8 +172,11 @@ def update(
     if ours and theirs:
         raise UsageError("--ours and --theirs contradict each other.", hint="Use one of them.")
     settings = load_settings()
-    targets = reach_targets(Where(agents=agent or (), root=root, user=user), settings, Machine.here())
+    where = Where(agents=agent or (), root=root, user=user)
+    targets = reach_targets(where, settings, Machine.here())
     options = UpdateOptions(
+        follow=yes,
+        where=where.words,
         favor=Favor.OURS if ours else Favor.THEIRS if theirs else Favor.NEITHER,
         allow_risky=allow_risky,
         limits=download_limits(settings, allow_http=allow_http),

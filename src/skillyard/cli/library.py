@@ -1,7 +1,9 @@
 """`skillyard list` and `skillyard find`."""
 
+import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +37,8 @@ def list_skills(
     the folders, the environment or the server named.
     """
     with _opened(root, env, server, token) as library:
-        catalog = library.catalog()
+        found = library.catalog()
+    catalog = replace(found, shadowed=tuple(item for item in found.shadowed if not _is_one_folder(item)))
     disabled = list(disabled_in(library))
     remarks = [] if root or env or server else missing_environment(load_settings())
     if not catalog.entries:
@@ -137,6 +140,11 @@ def _opened(
 
     with Skillyard(server, token=token) as client:
         yield client.library
+
+
+def _is_one_folder(shadowed: Shadowed) -> bool:
+    """Whether it is a link to the very skill that is found first: then nothing is hidden."""
+    return os.path.realpath(shadowed.entry.location) == os.path.realpath(shadowed.by.location)
 
 
 def _start(server: str | None) -> str:

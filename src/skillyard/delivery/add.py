@@ -119,7 +119,7 @@ class _Adding:
             links=tuple(link for link in links if not leads_to(link, path)),
             unlinks=occupied,
         )
-        own = self._own_copy(occupied) if seen.kind is Kind.ABSENT else None
+        own = self._own_copy(occupied) if seen.kind is Kind.ABSENT and not self.force else None
         if own is not None:
             plain = _shared_from(own, plain)
             occupied = plain.unlinks

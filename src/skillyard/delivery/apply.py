@@ -54,7 +54,8 @@ def apply_plan(plan: Plan, *, home: Path) -> Outcome:
                 else:
                     kept.lock = _written_down(action, kept.lock)
                     done.append(action)
-            remember(place, kept.lock, home)
+            paths = {place.relative(action.path) for action in done if action.place == place}
+            remember(place, kept.lock, home, installed=paths)
     prune(home)
     return Outcome(done=tuple(done), left=tuple(left), trashed=tuple(trash.added))
 

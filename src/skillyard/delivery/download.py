@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_REDIRECTS: Final = 5
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
+MIN_BYTES: Final = 1024
+"""What a server has to send at least in any of the spans of READ_SECONDS; slower ones are given up."""
 _GONE: Final = frozenset({404, 410})
 _DENIED: Final = frozenset({401, 403, 407})
 
@@ -40,6 +42,8 @@ class DownloadLimits:
     credentials: Credentials | None = None
     max_bytes: int = MAX_ARCHIVE_BYTES
     max_seconds: float = 300.0
+    max_idle_seconds: float = READ_SECONDS
+    """The time in which at least MIN_BYTES have to come."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +62,8 @@ def download(url: str, limits: DownloadLimits) -> Download:
     import httpx  # noqa: PLC0415 -- slow to import, and most commands download nothing
 
     deadline = time.monotonic() + limits.max_seconds
-    timeout = httpx.Timeout(min(READ_SECONDS, limits.max_seconds), connect=min(CONNECT_SECONDS, limits.max_seconds))
+    patience = min(limits.max_idle_seconds, limits.max_seconds)
+    timeout = httpx.Timeout(patience, connect=min(CONNECT_SECONDS, patience))
     try:
         for _ in range(MAX_REDIRECTS + 1):
             check_reachable(url, allow_http=limits.allow_http)
@@ -121,6 +126,7 @@ def _check_status(url: str, status: int) -> None:
 
 def _body(url: str, response: "httpx.Response", limits: DownloadLimits, deadline: float) -> bytes:
     data = bytearray()
+    span, before = time.monotonic() + limits.max_idle_seconds, 0
     for chunk in response.iter_bytes():
         data += chunk
         if len(data) > limits.max_bytes:
@@ -135,4 +141,12 @@ def _body(url: str, response: "httpx.Response", limits: DownloadLimits, deadline
                 hint="Try again, or download the file yourself and give `skillyard add` the file.",
                 details={"url": url, "limit": limits.max_seconds},
             )
+        if time.monotonic() > span:
+            if len(data) - before < MIN_BYTES:
+                raise UnavailableError(
+                    f"{url} sent {len(data) - before} bytes in {limits.max_idle_seconds:g} seconds: too slow.",
+                    hint="Try again later, or download the file yourself and give `skillyard add` the file.",
+                    details={"url": url, "limit": MIN_BYTES},
+                )
+            span, before = time.monotonic() + limits.max_idle_seconds, len(data)
     return bytes(data)

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from skillyard.command_text import command_text
 from skillyard.delivery.download import DownloadLimits
@@ -19,16 +20,30 @@ def fetch_source(source: Source, *, limits: DownloadLimits | None = None, only: 
 
     A skill that cannot be installed is in `refused` with its findings; the others are not affected.
     """
-    fetched = gather(source, _items(source, limits or DownloadLimits(), only), only=only)
+    limits = limits or DownloadLimits()
+    stranger = _stranger_hint(source, limits) if source.kind is SourceKind.INDEX else ""
+    fetched = gather(source, _items(source, limits, only), only=only, if_empty=stranger)
     if not fetched.skills and not fetched.refused:
+        why = "its index lists none" if source.kind is SourceKind.INDEX else "no folder there holds a SKILL.md"
         raise NotFoundError(
-            f"There is no skill in {source}: no folder there holds a SKILL.md.",
-            hint="Check the source, or name the folder: //path/to/folder",
+            f"There is no skill in {source}: {why}.",
+            hint=stranger or "Check the source, or name the folder: //path/to/folder",
             details={"field": "source", "value": str(source)},
         )
     if source.digest:
         _check_digest(fetched)
     return fetched
+
+
+def _stranger_hint(source: Source, limits: DownloadLimits) -> str:
+    """What to do about an empty index: a yard shows strangers only what is for the whole world."""
+    if limits.credentials is not None and limits.credentials.headers_for(source.location):
+        return "Your token may see no skill there. Ask for a role, or check the address."
+    host = urlsplit(source.location)
+    return (
+        f"You are not signed in at {host.netloc}. If it is a Skillyard server, set SKILLYARD_SERVER="
+        f"{host.scheme}://{host.netloc} and SKILLYARD_TOKEN."
+    )
 
 
 def fetch_again(

@@ -87,6 +87,13 @@ def take_in(read: BundleRead, *, folder: str, source: Source, resolved: str = ""
     )
 
 
+def name_of(bundle: Bundle) -> str:
+    """What its own SKILL.md calls a skill."""
+    skill_file = bundle.get(SKILL_FILE)
+    document = parse(skill_file.data).document if skill_file else None
+    return document.name if document else ""
+
+
 def version_of(document: SkillDocument) -> str:
     for value in (document.metadata.get("version"), document.extra.get("version")):
         if isinstance(value, str) and value.strip():
@@ -104,10 +111,11 @@ def is_wanted(names: Collection[str], *spellings: str) -> bool:
     return not names or bool({name.casefold() for name in names} & {word.casefold() for word in spellings})
 
 
-def gather(source: Source, items: Iterable[FetchedItem], *, only: Collection[str]) -> Fetched:
+def gather(source: Source, items: Iterable[FetchedItem], *, only: Collection[str], if_empty: str = "") -> Fetched:
     """The skills of a source that are asked for; of two that would get the same folder, the first is kept.
 
     A name in `only` that no skill goes by is an error: who asked for several must not get some of them in silence.
+    `if_empty` is the hint for a source that has no skill at all.
     """
     skills: dict[str, FetchedSkill] = {}
     refused: list[RefusedSkill] = []
@@ -132,7 +140,7 @@ def gather(source: Source, items: Iterable[FetchedItem], *, only: Collection[str
         elif first.bundle.digest != item.bundle.digest:
             refused.append(_duplicate(item, first))
     if missing:
-        raise _unknown_skills(source, sorted(missing.values()), sorted(known))
+        raise _unknown_skills(source, sorted(missing.values()), sorted(known), if_empty)
     return Fetched(source=source, skills=tuple(skills.values()), refused=tuple(refused))
 
 
@@ -145,7 +153,7 @@ def _spellings(item: FetchedItem) -> tuple[str, ...]:
     return (item.id, subpath, subpath.rpartition("/")[2], *named)
 
 
-def _unknown_skills(source: Source, missing: Sequence[str], known: Sequence[str]) -> NotFoundError:
+def _unknown_skills(source: Source, missing: Sequence[str], known: Sequence[str], if_empty: str) -> NotFoundError:
     """The error that tells which skills there are, and which of them may have been meant."""
     nearest = dict.fromkeys(nearest_name(name.casefold(), known) for name in missing[:_SHOWN_NAMES])
     near = [printable(name) for name in nearest if name]
@@ -154,7 +162,7 @@ def _unknown_skills(source: Source, missing: Sequence[str], known: Sequence[str]
     meant = f"Did you mean {' and '.join(map(repr, near))}? " if near else ""
     return NotFoundError(
         f"{source} has no skill {' or '.join(map(printable, missing[:_SHOWN_NAMES]))}; nothing was installed.",
-        hint=f"{meant}It has: {', '.join(shown)}{more}." if known else "It has no skill at all.",
+        hint=f"{meant}It has: {', '.join(shown)}{more}." if known else if_empty or "It has no skill at all.",
         details={"field": "skill", "value": list(missing), "known": shown, "nearest": near},
     )
 

@@ -41,6 +41,9 @@ _KEPT_VARIABLES: Final = frozenset(
 )
 
 
+_ADVICE: Final = frozenset({"Please make sure you have the correct access rights", "and the repository exists."})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finished:
     status: int
@@ -139,7 +142,10 @@ def _size(folder: Path) -> int:
 
 
 def _last_words(errors: str) -> str:
-    return " ".join(errors.split("\n")[-4:]).strip().removeprefix("fatal: ").rstrip(".") or "no message"
+    """What git said last, without the advice that it gives whatever the reason was."""
+    lines = [line.strip() for line in errors.splitlines()]
+    told = [line for line in lines if line and line not in _ADVICE]
+    return " ".join(told[-4:]).removeprefix("fatal: ").rstrip(".") or "no message"
 
 
 def _install_hint() -> str:

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +19,22 @@ KEEP_SECONDS: Final = 30 * 24 * 3600
 """How long the trash keeps what came there, and the depot what nothing needs."""
 
 
-def remember(place: LockPlace, lock: Lock, home: Path) -> None:
-    """Write down where a lock is and which bundles it names, for the day when somebody prunes."""
+def remember(place: LockPlace, lock: Lock, home: Path, *, installed: Collection[str]) -> None:
+    """Write down where a lock is and which bundles it names, for the day when somebody prunes.
+
+    And of the skills that were just `installed`, given by path, from where: a lock may be changed by others.
+    """
+    known = installed_from(place, home)
     record = {
         "lock": str(place.lock),
         "base": str(place.base),
         "trusted": place.trusted,
         "digests": sorted({entry.digest for entry in lock.entries}),
+        "sources": {
+            entry.path: entry.source.recordable.location if entry.path in installed else known[entry.path]
+            for entry in lock.entries
+            if entry.path in installed or entry.path in known
+        },
     }
     path = _record(guard_file(place, home))
     data = f"{json.dumps(record, indent=2, ensure_ascii=False)}\n".encode()
@@ -34,6 +43,15 @@ def remember(place: LockPlace, lock: Lock, home: Path) -> None:
             return
         path.unlink(missing_ok=True)  # no record is safer than one that is out of date
         replace_file(path, data)
+
+
+def installed_from(place: LockPlace, home: Path) -> dict[str, str]:
+    """From where this machine installed the skills of a place, by path; as far as that was written down."""
+    try:
+        record: Any = json.loads(_record(guard_file(place, home)).read_bytes())
+        return {str(path): str(source) for path, source in record.get("sources", {}).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
 
 
 def prune(home: Path) -> None:

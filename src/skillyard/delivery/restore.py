@@ -37,7 +37,7 @@ def restore_item(name: str, *, home: Path) -> Restored:
             lock = lock.having(item.entry)
         _relink(item.place, item.path, current, item.entry)
         write_lock(item.place, lock)
-        remember(item.place, lock, home)
+        remember(item.place, lock, home, installed={relative})
     return Restored(item=item, replaced=replaced)
 
 

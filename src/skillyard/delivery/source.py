@@ -162,8 +162,8 @@ def _url_problems(location: str, *, schemes: tuple[str, ...]) -> Iterator[tuple[
     elif parts.password is not None or (parts.username is not None and parts.scheme != "ssh"):
         # The address itself is not repeated: what stands there is a secret.
         yield (
-            f"The address on {parts.hostname} carries a user name or password; it would end up in the lock file.",
-            "Leave it out. For git, use a credential helper or ssh; anything else, download first and add the file.",
+            f"The address on {parts.hostname} contains a user name or password; skillyard.lock would store it.",
+            "Remove it. For git, let git ask a credential helper, or use ssh; otherwise download it and add the file.",
         )
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import InputError, NotFoundError, UsageError
 from skillyard.skill.limits import SKILL_FILE_NAMES
+from skillyard.skill.names import nearest_name
 
 WELL_KNOWN: Final = "/.well-known/agent-skills"
 INDEX_FILE: Final = "index.json"
@@ -132,7 +133,29 @@ def _remote(text: str, cwd: Path) -> Source:
         if found is None or found.kind is not SourceKind.GIT:
             raise _not_there(text)
         return replace(found, subpath=subpath, ref=ref)
+    _check_mistyped(text, cwd)
     return _shorthand(text, host="github.com", text=text)
+
+
+def is_shorthand(text: str) -> bool:
+    """Whether a text that names nothing on disk is read as a repository on GitHub."""
+    return _SHORTHAND.fullmatch(_split_git_path(text.partition("#")[0])[0]) is not None
+
+
+def _check_mistyped(text: str, cwd: Path) -> None:
+    """A path of which the beginning is on disk is a mistyped path, and no repository on GitHub."""
+    path = Path(text.partition("#")[0])
+    there = next((folder for folder in path.parents if (cwd / folder).is_dir()), Path())
+    if there == Path():
+        return
+    rest = path.relative_to(there)
+    near = nearest_name(rest.parts[0], [item.name for item in (cwd / there).iterdir()])
+    meant = f"Did you mean {there / near}? " if near else ""
+    raise NotFoundError(
+        f"There is no {text}: the folder {there} is here, but it has no {rest}.",
+        hint=f"{meant}For the repository on GitHub, write github:{text}",
+        details={"field": "source", "value": text},
+    )
 
 
 def _not_there(text: str) -> NotFoundError:

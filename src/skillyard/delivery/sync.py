@@ -1,7 +1,7 @@
 """Planning what `skillyard sync` does: every skill exactly as the lock has it, and none moved to another version."""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -18,10 +18,10 @@ from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import IDLE, Act, Action, Plan, blocked
 from skillyard.delivery.source import Source, SourceKind, is_commit
-from skillyard.delivery.update import tracked_skills, with_links
+from skillyard.delivery.update import blocked_source, strange_sources, tracked_skills, with_links
 from skillyard.errors import ConflictError, SkillyardError
 from skillyard.skill.bundle import Bundle
-from skillyard.skill.models import has_errors
+from skillyard.skill.models import Finding, Severity, has_errors
 from skillyard.skill.scan import scan
 
 Given = FetchedSkill | RefusedSkill | SkillyardError
@@ -31,6 +31,8 @@ Given = FetchedSkill | RefusedSkill | SkillyardError
 class SyncOptions:
     force: bool = False
     """Put the lock's content over edits and over what is in the way; both go to the trash."""
+    follow: bool = False
+    """Take a skill from another source than the one this machine installed it from, if its lock says so."""
     allow_risky: bool = False
     """Install content new to this machine in which the scan found something serious."""
     where: Sequence[str] = ()
@@ -48,7 +50,9 @@ def plan_sync(
     """
     options = options or SyncOptions()
     depot = Depot(home)
-    syncing = [_Syncing(place, entry, depot, options) for place, entry in tracked_skills(places, ids)]
+    tracked = tracked_skills(places, ids)
+    strange = {} if options.follow else strange_sources(tracked, home)
+    syncing = [_Syncing(place, entry, depot, options, strange.get((place, entry.path), "")) for place, entry in tracked]
     wanted = {(one.pinned, one.entry.id) for one in syncing if one.needs_source}
     given = fetch_again(sorted(wanted, key=str), limits=options.limits)
     return Plan(actions=tuple(action for one in syncing for action in one.actions(given)))
@@ -57,8 +61,11 @@ def plan_sync(
 class _Syncing:
     """One entry of a lock and what is in its folder."""
 
-    def __init__(self, place: LockPlace, entry: LockEntry, depot: Depot, options: SyncOptions) -> None:
+    def __init__(
+        self, place: LockPlace, entry: LockEntry, depot: Depot, options: SyncOptions, installed_from: str
+    ) -> None:
         self.place, self.entry, self._depot, self._options = place, entry, depot, options
+        self._installed_from = installed_from
         self._path = place.resolve(entry.path)
         self._seen: Look = look_at(self._path)
         self._is_right = self._seen.digest == entry.digest
@@ -76,8 +83,8 @@ class _Syncing:
     @property
     def needs_source(self) -> bool:
         """Whether the content has to be fetched."""
-        blocked = self._is_right or self._obstacle or self._seen.is_repository or self._kept is not None
-        return not blocked and self.entry.source.kind is not SourceKind.LOCAL
+        stopped = self._is_right or self._obstacle or self._seen.is_repository or self._installed_from
+        return not stopped and self._kept is None and self.entry.source.kind is not SourceKind.LOCAL
 
     def actions(self, given: dict[tuple[Source, str], Given]) -> Sequence[Action]:
         """What is to be done to the folder and to its links."""
@@ -118,6 +125,8 @@ class _Syncing:
             return blocked(plain, Act.CONFLICT, self._obstacle, self._way_out)
         if self._kept is not None:
             return self._writing(plain, self._kept)
+        if self._installed_from:
+            return blocked_source(plain, self._installed_from, self._command("-y"))
         if isinstance(given, FetchedSkill):
             return self._gated(self._writing(plain, given.bundle), given)
         return self._not_to_be_had(plain, given)
@@ -153,7 +162,13 @@ class _Syncing:
         if risk:
             allow = self._command("--allow-risky", *(("--force",) if self._options.force else ()))
             action = blocked(action, Act.REFUSED, risk, f"Read the findings. To accept them: {allow}")
-        return replace(action, findings=(*given.findings, *findings))
+        return replace(action, findings=(*given.findings, *self._name_findings(given), *findings))
+
+    def _name_findings(self, given: FetchedSkill) -> Iterator[Finding]:
+        if self.entry.id not in {given.id, given.name}:
+            message = f"The lock calls the skill {self.entry.id!r}, but its own SKILL.md calls it {given.name!r}."
+            fix = "Check in the history of the lock who changed its source, and why."
+            yield Finding(code="name-folder", severity=Severity.WARNING, message=message, fix=fix)
 
     def _not_to_be_had(self, plain: Action, given: RefusedSkill | SkillyardError | None) -> Action:
         entry = self.entry

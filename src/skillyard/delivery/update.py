@@ -10,12 +10,13 @@ from skillyard.delivery.add import risk_refusal
 from skillyard.delivery.depot import Depot
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch import fetch_again
-from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
+from skillyard.delivery.fetched import FetchedSkill, RefusedSkill, name_of
 from skillyard.delivery.lock import LockEntry, read_lock
 from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.merge import Favor, merge_bundles
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import BLOCKED, IDLE, Act, Action, FileConflict, Plan, blocked
+from skillyard.delivery.prune import installed_from
 from skillyard.delivery.source import SourceKind, is_commit
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.skill.bundle import Bundle
@@ -23,6 +24,8 @@ from skillyard.skill.models import Finding, has_errors
 from skillyard.skill.scan import scan
 
 _CHOOSE = "--theirs takes upstream's version, --ours keeps yours."
+_OURS = "Your version of what both changed is kept; upstream's version of it was left out."
+_THEIRS = "Your edits are kept, except where upstream changed the same: there its version was taken."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +34,10 @@ class UpdateOptions:
     """Who wins where a person and upstream changed the same."""
     allow_risky: bool = False
     """Install news in which the scan found something serious."""
+    follow: bool = False
+    """Take a skill from another source than the one this machine installed it from, if its lock says so."""
+    where: Sequence[str] = ()
+    """The options that name the folders, for the commands that are printed."""
     limits: DownloadLimits = field(default_factory=DownloadLimits)
 
 
@@ -43,10 +50,20 @@ def plan_update(
     """
     options = options or UpdateOptions()
     tracked = tracked_skills(places, ids)
-    skills = [(entry.source, entry.id) for _, entry in tracked if entry.source.kind is not SourceKind.LOCAL]
+    strange = {} if options.follow else strange_sources(tracked, home)
+    skills = [
+        (entry.source, entry.id)
+        for place, entry in tracked
+        if entry.source.kind is not SourceKind.LOCAL and (place, entry.path) not in strange
+    ]
     news = fetch_again(skills, limits=options.limits)
     depot = Depot(home)
-    actions = (_action(place, entry, news.get((entry.source, entry.id)), depot, options) for place, entry in tracked)
+    actions = (
+        _strange(place, entry, strange[place, entry.path], options)
+        if (place, entry.path) in strange
+        else _action(place, entry, news.get((entry.source, entry.id)), depot, options)
+        for place, entry in tracked
+    )
     return Plan(actions=tuple(linked for action in actions for linked in with_links(action)))
 
 
@@ -63,6 +80,34 @@ def tracked_skills(places: Sequence[LockPlace], ids: Collection[str]) -> list[tu
             details={"field": "skill", "value": sorted(missing)},
         )
     return tracked
+
+
+def strange_sources(tracked: Sequence[tuple[LockPlace, LockEntry]], home: Path) -> dict[tuple[LockPlace, str], str]:
+    """The skills whose lock names another source than this machine installed them from, with that one."""
+    known = {place: installed_from(place, home) for place in {place for place, _ in tracked}}
+    return {
+        (place, entry.path): before
+        for place, entry in tracked
+        if entry.source.kind is not SourceKind.LOCAL
+        and (before := known[place].get(entry.path, ""))
+        and before != entry.source.recordable.location
+    }
+
+
+def blocked_source(plain: Action, before: str, accept: str) -> Action:
+    """The action, stopped because somebody changed in the lock where the skill comes from."""
+    now = plain.before.source.recordable.location if plain.before else ""
+    reason = f"{plain.place.lock} now takes it from {now or 'nowhere'}; here it was installed from {before}."
+    return blocked(plain, Act.CONFLICT, reason, f"If you trust that source: {accept}")
+
+
+def _strange(place: LockPlace, entry: LockEntry, before: str, options: UpdateOptions) -> Action:
+    path = place.resolve(entry.path)
+    seen = look_at(path)
+    plain = Action(
+        act=Act.UNCHANGED, id=entry.id, place=place, path=path, seen=seen.mark, found=seen.bundle, before=entry
+    )
+    return blocked_source(plain, before, command_text("update", entry.id, options=[*options.where, "-y"]))
 
 
 def _action(
@@ -157,22 +202,38 @@ class _Updating:
         )
         writing = replace(self.plain, after=after, bundle=upstream, pristine=upstream)
         if self.seen.kind is Kind.ABSENT:
+            if self._is_another_skill():
+                return self._other(writing)
             return replace(writing, act=Act.CREATE, reason="Its folder was missing.")
         if self.seen.bundle is None:
             return blocked(
                 writing,
                 Act.CONFLICT,
                 f"{self.plain.path} is not a folder that can be read as a skill.",
-                f"Move it away, then run: {command_text('update', self.entry.id)}",
+                f"Move it to the trash: {command_text('sync', self.entry.id, options=['--force'])}",
             )
         if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
             return self._nothing_new(writing)
+        if self._is_another_skill():
+            return self._other(writing)
         if self.seen.is_repository:
             reason = f"{self.plain.path} is a git repository of its own."
             return blocked(writing, Act.CONFLICT, reason, "Update it with git, or move it away.")
         if self.entry.verified and self.seen.digest == self.entry.digest:
             return replace(writing, act=Act.REPLACE)
         return self._edited(writing, self.seen.bundle)
+
+    def _is_another_skill(self) -> bool:
+        """Whether the source now gives a skill of another name than the one that is installed."""
+        bundles = (self.seen.bundle, self.depot.get(self.entry.digest))
+        known = {self.entry.id, *(name_of(bundle) for bundle in bundles if bundle is not None)}
+        return self.news.id != self.entry.id and self.news.name not in known
+
+    def _other(self, writing: Action) -> Action:
+        source, *skill = self.news.source.words
+        reason = f"Its source now has another skill there, {self.news.name!r}. This one stays as it is."
+        fix = f"To install that one too: {command_text('add', source, options=skill)}"
+        return blocked(writing, Act.CONFLICT, reason, fix)
 
     def _nothing_new(self, writing: Action) -> Action:
         reason = "" if self.seen.digest == self.news.bundle.digest else "Upstream has nothing new; your edits stay."
@@ -187,14 +248,15 @@ class _Updating:
             return self._without_base(writing)
         merge = merge_bundles(base, ours, self.news.bundle, favor=self.favor)
         if merge.bundle is None:
-            conflict = blocked(writing, Act.CONFLICT, "You and upstream changed the same.", _CHOOSE)
+            what = "lines" if all(conflict.merged for conflict in merge.conflicts) else "files"
+            conflict = blocked(writing, Act.CONFLICT, f"You and upstream changed the same {what}.", _CHOOSE)
             return replace(conflict, conflicts=merge.conflicts)
+        settled = self.favor is not Favor.NEITHER and merge_bundles(base, ours, self.news.bundle).bundle is None
         if merge.bundle.digest == ours.digest:
-            return replace(writing, act=Act.RECORD, bundle=None, reason="Your version has all that is new.")
-        kept = "Your edits are kept"
-        if self.favor is Favor.THEIRS:
-            kept += ", except where upstream changed the same"
-        return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason=f"{kept}.")
+            reason = _OURS if settled else "Your version has all that is new."
+            return replace(writing, act=Act.RECORD, bundle=None, reason=reason)
+        reason = (_OURS if self.favor is Favor.OURS else _THEIRS) if settled else "Your edits are kept."
+        return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason=reason)
 
     def _fetched_base(self) -> Bundle | None:
         """What was installed, from the commit it came from: on another machine than the one that installed it."""

@@ -1,4 +1,7 @@
 import hashlib
+import socket
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -101,3 +104,26 @@ def test_a_token_goes_to_its_own_server_and_nowhere_else(site):
     for other in ("https://yard.example/x", "http://yard.example:8080/x", "http://yard.example.evil/x", site.url):
         assert credentials.headers_for(other) == {}
     assert "sky_secret" not in repr(credentials)
+
+
+def test_a_server_that_drips_is_given_up_long_before_the_limit_of_time():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                with suppress(OSError):
+                    while True:
+                        connection.sendall(b"x")
+                        connection.settimeout(0.01)
+                        with suppress(TimeoutError):
+                            if not connection.recv(1):
+                                return
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        with pytest.raises(UnavailableError, match="too slow"):
+            download(f"http://127.0.0.1:{server.getsockname()[1]}/x", DownloadLimits(max_idle_seconds=0.3))
+        thread.join()

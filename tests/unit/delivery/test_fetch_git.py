@@ -1,4 +1,5 @@
 import os
+import socket
 import stat
 import subprocess
 from pathlib import Path
@@ -302,3 +303,12 @@ def test_a_skill_that_moved_is_found_again_by_its_id_and_one_that_is_gone_is_not
     found = fetch_again([moved, gone])
     assert found[moved].source.subpath == "skills/a"
     assert isinstance(found[gone], NotFoundError)
+
+
+def test_the_reason_that_ssh_gives_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    source = Source(kind=SourceKind.GIT, location=f"ssh://git@127.0.0.1:{port}/x")
+    with pytest.raises(UnavailableError, match="Connection refused") as caught:
+        fetch_source(source)
+    assert "access rights" not in caught.value.message

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from skillyard.delivery.download import DownloadLimits
+from skillyard.delivery.download import Credentials, DownloadLimits
 from skillyard.delivery.fetch import fetch_again, fetch_source
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, InputError, LimitError, NotFoundError, SkillyardError
@@ -231,3 +231,16 @@ def test_a_lone_skill_file_that_names_files_of_its_folder_is_a_warning(site, ski
 
 def test_a_lone_skill_file_that_names_no_files_is_fine(site, skill_md):
     assert fetch_source(url(site.put("/pdf/SKILL.md", skill_md("pdf").encode()))).skills[0].findings == ()
+
+
+def test_an_empty_index_asks_strangers_to_sign_in(site):
+    url = site.put("/.well-known/agent-skills/index.json", json.dumps({"skills": []}).encode())
+    source = Source(kind=SourceKind.INDEX, location=url)
+    for only in ((), ("pdf",)):
+        with pytest.raises(NotFoundError) as caught:
+            fetch_source(source, only=only)
+        assert f"SKILLYARD_SERVER={site.url} and SKILLYARD_TOKEN" in caught.value.hint
+    limits = DownloadLimits(credentials=Credentials(server=site.url, token="t"))
+    with pytest.raises(NotFoundError) as caught:
+        fetch_source(source, limits=limits)
+    assert "SKILLYARD_TOKEN" not in caught.value.hint

@@ -195,3 +195,19 @@ def test_any_text_is_a_safe_source_or_a_typed_error(tmp_path: Path, text: str):
 def test_a_transport_helper_is_refused_by_name(tmp_path: Path):
     with pytest.raises(InputError, match="transport helper"):
         parse_source("ext::sh", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("up/skills/pdx", "Did you mean up/skills/pdf? "),
+        ("up/skills/pdf//nothing", ""),
+        ("up/skill/pdf", "Did you mean up/skills? "),
+    ],
+)
+def test_a_mistyped_path_is_not_taken_for_a_repository(tmp_path: Path, text: str, meant: str):
+    (tmp_path / "up/skills/pdf").mkdir(parents=True)
+    with pytest.raises(NotFoundError, match="is here, but it has no") as caught:
+        parse_source(text, cwd=tmp_path)
+    assert caught.value.hint == f"{meant}For the repository on GitHub, write github:{text}"
+    assert parse_source(f"github:{text}", cwd=tmp_path).kind is SourceKind.GIT

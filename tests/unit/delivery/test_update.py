@@ -379,3 +379,42 @@ def test_a_link_is_made_again_beside_a_conflict(installed: Installed, upstream):
     assert [action.act for action in plan.actions] == [Act.RECORD, Act.CONFLICT]
     apply_plan(plan, home=installed.home)
     assert "My step." in (installed.target.place.base / ".cursor/skills/pdf/SKILL.md").read_text()
+
+
+def test_a_source_that_was_changed_in_the_lock_is_not_followed_without_a_word(
+    installed: Installed, make_repository, skill_md
+):
+    other = make_repository({"skills/pdf/SKILL.md": skill_md("pdf", body="Other.\n")}, name="other")
+    installed.rewrite(source=replace(installed.entry.source, location=f"file://{other.path}"))
+    for _ in range(2):
+        assert installed.update() is Act.CONFLICT
+        (action,) = plan_update([installed.target.place], home=installed.home).actions
+        assert "skillyard update pdf -y" in action.fix
+        assert "Other." not in installed.text()
+    plan = plan_update([installed.target.place], home=installed.home, options=UpdateOptions(follow=True))
+    apply_plan(plan, home=installed.home)
+    assert "Other." in installed.text()
+    assert installed.update() is Act.UNCHANGED
+
+
+def test_another_skill_in_the_same_folder_of_the_source_is_not_installed_under_the_old_name(
+    installed: Installed, skill_md
+):
+    installed.repository.commit({"skills/pdf/SKILL.md": skill_md("sheets", body="Other.\n")})
+    (action,) = plan_update([installed.target.place], home=installed.home).actions
+    assert action.act is Act.CONFLICT
+    assert "'sheets'" in action.reason
+    assert action.fix.endswith("//skills/pdf")
+    assert installed.update() is Act.CONFLICT
+    assert "Other." not in installed.text()
+
+
+def test_keeping_ones_own_lines_says_that_upstreams_were_left_out(installed: Installed, upstream):
+    installed.edit("Step 3.", "Mine.")
+    upstream(body=BODY.replace("Step 3.", "Theirs."))
+    assert plan_update([installed.target.place], home=installed.home).actions[0].reason == (
+        "You and upstream changed the same lines."
+    )
+    options = UpdateOptions(favor=Favor.OURS)
+    (action,) = plan_update([installed.target.place], home=installed.home, options=options).actions
+    assert "upstream's version of it was left out" in action.reason
