@@ -29,6 +29,8 @@ class Pupil:
             turn=self.lesson.turn,
             agent_id=self.lesson.agent_id,
             feedback=said,
+            given_by=self.feedback.given_by,
+            meaning=self.lesson.meaning,
             why=Why(reason=f"Learned from feedback {self.feedback.id}.", feedback=said),
         )
 

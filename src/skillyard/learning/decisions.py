@@ -12,6 +12,7 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, NotAllowedError, SkillyardError, UnavailableError
 from skillyard.history.entries import Actor, Change, Why
 from skillyard.history.service import History
+from skillyard.identity.models import PersonRow
 from skillyard.identity.owners import owner_of
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.commits import Commits
@@ -122,11 +123,12 @@ class Decisions:
         async with self._database.read() as session:
             if principal is None or principal.person_id != proposal.decided_by:
                 principal = await owner_of(session, proposal.decided_by or "", scope=Scope.PUBLISH)
-            said, agent_id, turn = "", None, 0
+            said, agent_id, turn, given_by, meaning = "", None, 0, "", ""
             if proposal.lesson_id is not None:
                 lesson = await session.get_one(LessonRow, proposal.lesson_id)
                 feedback = feedback_of(await session.get_one(FeedbackRow, lesson.feedback_id))
                 said, agent_id, turn = feedback.said, lesson.agent_id, lesson.turn
+                given_by, meaning = (await session.get_one(PersonRow, feedback.owner_id)).name, lesson.meaning
         return Author(
             principal=principal,
             lesson_id=proposal.lesson_id,
@@ -134,6 +136,8 @@ class Decisions:
             proposal_id=proposal.id,
             agent_id=agent_id,
             feedback=said,
+            given_by=given_by,
+            meaning=meaning,
             why=Why(reason=proposal.decision_reason, feedback=said, request_id=request_id),
         )
 

@@ -130,6 +130,10 @@ class Author:
     """The proposal that is carried out, if it is one."""
     agent_id: str | None = None
     feedback: str = ""
+    given_by: str = ""
+    """The person who brought the feedback in, by name."""
+    meaning: str = ""
+    """What the lesson takes from the feedback."""
     why: Why = field(default_factory=Why)
 
     @property

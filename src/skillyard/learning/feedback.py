@@ -3,15 +3,16 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from skillyard.errors import InputError, LimitError
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.states import Stage
 from skillyard.llm.budget import Spent
 
+OTHERS: Final = "another person's agent"
 MAX_CONTENT: Final = 50_000
 MAX_TASK: Final = 20_000
 MAX_EVENTS: Final = 200
@@ -91,12 +92,21 @@ class Feedback:
     """Why the last attempt failed, if it is tried again."""
     due_at: datetime | None
     taken_by: str | None
+    holder_id: str | None = None
+    """Whose agent took it."""
+    given_by: str = ""
+    """The person who brought it in, by name."""
     created_at: datetime
     finished_at: datetime | None
     transcript: str | None = None
     """The blob with what was said while it was matched to agents."""
     spent: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What that cost."""
+
+    def seen_by(self, person_id: str) -> Self:
+        """The same for a person: the name of another's agent is not told, only that there is one."""
+        hidden = self.taken_by is not None and self.holder_id != person_id
+        return replace(self, taken_by=OTHERS) if hidden else self
 
     @property
     def said(self) -> str:
@@ -124,6 +134,7 @@ def feedback_of(row: FeedbackRow) -> Feedback:
         error=row.error,
         due_at=row.due_at,
         taken_by=row.taken_by,
+        holder_id=row.holder_id,
         created_at=row.created_at,
         finished_at=row.finished_at,
         transcript=row.transcript,

@@ -99,7 +99,10 @@ class Intake:
         newest = query.order_by(FeedbackRow.created_at.desc(), FeedbackRow.id)
         limit = min(limit, MAX_PAGE)
         async with self._database.read() as session:
-            found = [feedback_of(row) for row in await session.scalars(newest.limit(limit).offset(offset))]
+            found = [
+                feedback_of(row).seen_by(principal.person_id)
+                for row in await session.scalars(newest.limit(limit).offset(offset))
+            ]
             return found, await total_of(session, query, shown=len(found), limit=limit, offset=offset)
 
     async def counts(self, principal: Principal) -> dict[str, int]:
@@ -112,7 +115,9 @@ class Intake:
     async def get(self, principal: Principal, feedback_id: str) -> Feedback:
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            return feedback_of(await feedback_row(session, principal.tenant_id, feedback_id))
+            return feedback_of(await feedback_row(session, principal.tenant_id, feedback_id)).seen_by(
+                principal.person_id
+            )
 
     async def retry(self, principal: Principal, feedback_id: str) -> Feedback:
         """Work on it again, from where it stopped. To learn again what was undone takes the right to undo it."""
@@ -171,7 +176,7 @@ class Intake:
             again = anew and present.stage == Stage.UNDONE
             if again:
                 await self._begin_again(transaction, present, await _lessons_of(transaction, present))
-            return Taken(feedback=feedback_of(present), created=False, again=again)
+            return Taken(feedback=feedback_of(present).seen_by(principal.person_id), created=False, again=again)
         await self._make_agents(transaction, principal, spec)
         now = self._clock()
         row = FeedbackRow(

@@ -124,7 +124,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
             agent_id=content["agent_id"],
             text=content["text"],
             lesson_id=author.lesson_id,
-            provenance={"by": author.principal.name, "feedback": author.feedback},
+            provenance={"by": author.principal.name, "feedback": author.feedback, **_lesson(author)},
             superseded_by=None,
             helpful=0,
             harmful=0,
@@ -156,6 +156,11 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
                 )
             )
         return found
+
+
+def _lesson(author: Author) -> dict[str, str]:
+    """Whose feedback a memory is from, and what the lesson took from it: not always what was said."""
+    return {"given_by": author.given_by, "lesson": author.meaning} if author.lesson_id else {}
 
 
 def _superseded_by(entry: Entry) -> str | None:

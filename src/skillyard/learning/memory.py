@@ -24,7 +24,9 @@ class Memory:
     text: str
     lesson_id: str | None
     provenance: Mapping[str, Any]
-    """Where it comes from: `feedback`, `said_by`, `said_at`, or `by` for a person's own."""
+    """Where it comes from: `by` whom; of a lesson also the `feedback`, who gave it, and what the `lesson` took from
+    it.
+    """
     superseded_by: str | None
     helpful: int
     harmful: int

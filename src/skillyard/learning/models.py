@@ -50,6 +50,10 @@ class FeedbackRow(JobRow):
     reason: Mapped[str] = mapped_column(Text)
     taken_by: Mapped[str | None] = mapped_column(String(64))
     """The agent that took it to learn from it by itself, until `taken_until`."""
+    holder_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    """The person whose agent that is."""
+    holder_token: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    """The token by which it was taken, if it was by one."""
     taken_until: Mapped[datetime | None] = mapped_column(UtcTime)
     transcript: Mapped[str | None] = mapped_column(String(SHA256))
     """The blob with what was said while it was matched to agents; each of its lessons begins with that too."""

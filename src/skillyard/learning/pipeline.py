@@ -1,7 +1,7 @@
 """The way of feedback: matched to agents, decided for each, committed or proposed, and written down."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import or_, update
@@ -89,7 +89,7 @@ class LearningWork:
         async with self._database.read() as session:
             row = await session.get_one(FeedbackRow, job.id)
             principal = await owner_of(session, row.owner_id, scope=Scope(row.scope))
-        feedback = feedback_of(row)
+        feedback = replace(feedback_of(row), given_by=principal.name)
         if not self._deciders.models.configured:
             async with self._database.write(bookkeeping=True) as transaction:
                 waiting = {"stage": Stage.WAITING_FOR_MODEL.value, "reason": NO_MODEL, "finished_at": None}

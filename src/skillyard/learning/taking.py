@@ -15,6 +15,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import ConflictError, InputError, NotFoundError, UsageError
 from skillyard.identity.agents import Agent, Agents
+from skillyard.identity.models import PersonRow
 from skillyard.identity.principals import Principal, Scope
 from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
@@ -86,7 +87,11 @@ class Taking:
         free = [row.tenant_id == principal.tenant_id, row.state.in_(_TAKEABLE), _is_free(now)]
         oldest = select(row.id).where(*free).order_by(row.created_at, row.id).limit(1).scalar_subquery()
         values = {"state": WAITING, "stage": Stage.MATCHING.value, "reason": "", "due_at": None}
-        taken = update(row).where(row.id == oldest, *free).values(taken_by=worker, taken_until=until, **values)
+        taken = (
+            update(row)
+            .where(row.id == oldest, *free)
+            .values(taken_by=worker, **_holder(principal), taken_until=until, **values)
+        )
         async with self._database.write(bookkeeping=True) as transaction:
             feedback_id = await transaction.session.scalar(taken.returning(row.id), execution_options=UNSEEN)
             if feedback_id is None:
@@ -203,7 +208,8 @@ class Taking:
             row = await _taken(transaction, principal, feedback_id, worker, now)
             assert row.taken_until is not None  # noqa: S101 -- as looked at
             row.taken_until = max(row.taken_until, now + timedelta(seconds=MAX_SECONDS // 4))
-            return feedback_of(row), Scope(row.scope)
+            giver = await transaction.session.get_one(PersonRow, row.owner_id)
+            return replace(feedback_of(row), given_by=giver.name), Scope(row.scope)
 
     async def _end(
         self, principal: Principal, feedback_id: str, worker: str, *, stage: Stage | None = None, reason: str = ""
@@ -212,7 +218,7 @@ class Taking:
         async with self._database.write(bookkeeping=True) as transaction:
             row = await _taken(transaction, principal, feedback_id, worker, now)
             row.state, row.finished_at, row.error = JobState.DONE.value, now, None
-            row.taken_by = row.taken_until = None
+            row.taken_by = row.taken_until = row.holder_id = row.holder_token = None
             if stage is None:
                 await set_stage(transaction, feedback_id)
             else:
@@ -222,6 +228,7 @@ class Taking:
     async def _queue_again(self, which: ColumnElement[bool]) -> int:
         row = FeedbackRow
         values = {"state": JobState.QUEUED.value, "stage": Stage.QUEUED.value, "taken_by": None, "taken_until": None}
+        values |= {"holder_id": None, "holder_token": None}
         statement = update(row).where(row.state == WAITING, row.taken_by.is_not(None), which).values(**values)
         async with self._database.write(bookkeeping=True) as transaction:
             found = await transaction.session.scalars(statement.returning(row.id), execution_options=UNSEEN)
@@ -235,13 +242,18 @@ async def _taken(
     transaction: Transaction, principal: Principal, feedback_id: str, worker: str, now: datetime
 ) -> FeedbackRow:
     row = await feedback_row(transaction.session, principal.tenant_id, feedback_id)
-    if row.taken_by != worker or row.taken_until is None or row.taken_until < now:
+    is_theirs = {"holder_id": row.holder_id, "holder_token": row.holder_token} == _holder(principal)
+    if not is_theirs or row.taken_by != worker or row.taken_until is None or row.taken_until < now:
         raise ConflictError(
             f"The feedback {feedback_id} is not in the hands of {worker[:MAX_WORKER]!r}.",
-            hint="Its time may be over: take the next one.",
-            details={"feedback": feedback_id, "taken_by": row.taken_by},
+            hint="Feedback is held by who took it, with the same token, for a time: take the next one.",
+            details={"feedback": feedback_id, "taken_by": feedback_of(row).seen_by(principal.person_id).taken_by},
         )
     return row
+
+
+def _holder(principal: Principal) -> dict[str, str | None]:
+    return {"holder_id": principal.person_id, "holder_token": principal.token_id}
 
 
 def _is_free(now: datetime) -> ColumnElement[bool]:

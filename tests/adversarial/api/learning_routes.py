@@ -24,6 +24,7 @@ TABLE = {
 HELD = {"json": {"worker": WORKER}}
 SEARCH = {"json": {"worker": WORKER, "arguments": {"query": "it"}}}
 LEARNING_RULES = {
+    "who took it": "---- .. ! !!!! x!!+ !!",
     "tenant who may write": "---- .. + ++++ x+++ ++",
     "tenant who may publish": "---- .. + ++++ xx++ ++",
 }
@@ -37,16 +38,16 @@ LEARNING_ROUTES = [
     ("tenant who may write", f"POST {FEEDBACK}/retry", "resting feedback", {}),
     ("everyone who may write", f"POST {V1}/feedback/take", "none", {"json": {"worker": "{new}"}}),
     (
-        "tenant who may write",
+        "who took it",
         f"POST {FEEDBACK}/matches",
         "taken feedback",
         {"json": {"worker": WORKER, "matches": {}}},
     ),
-    ("tenant who may write", f"POST {FEEDBACK}/finish", "lesson", HELD),
-    ("tenant who may write", f"POST {FEEDBACK}/give-back", "taken feedback", HELD),
+    ("who took it", f"POST {FEEDBACK}/finish", "lesson", HELD),
+    ("who took it", f"POST {FEEDBACK}/give-back", "taken feedback", HELD),
     ("tenant", f"GET {LESSON}", "lesson", {}),
     ("tenant", f"GET {LESSON}/transcript", "lesson", {}),
-    ("tenant who may write", f"POST {LESSON}/tools/{{tool}}", "lesson", SEARCH),
+    ("who took it", f"POST {LESSON}/tools/{{tool}}", "lesson", SEARCH),
     ("tenant who may publish", f"POST {LESSON}/undo", "learned lesson", {}),
     ("everyone", f"GET {V1}/proposals", "none", {}),
     ("tenant", f"GET {PROPOSAL}", "proposal", {}),
@@ -97,7 +98,9 @@ class LearningTargets:
 
     def _taken_feedback(self):
         until = utc_now() + timedelta(hours=1)
-        return self._set(self._feedback(), state="waiting", stage="matching", taken_by=WORKER, taken_until=until)
+        holder = self.served.principal(self.secrets["owner"])
+        held = {"taken_by": WORKER, "holder_id": holder.person_id, "holder_token": holder.token_id}
+        return self._set(self._feedback(), state="waiting", stage="matching", taken_until=until, **held)
 
     def _lesson(self):
         made = self._taken_feedback()

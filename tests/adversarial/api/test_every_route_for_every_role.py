@@ -1,7 +1,8 @@
 """Every route, for everyone: one table says who may, and a new route without a row fails.
 
 Who asks is one of `CALLERS`. A rule is a line with one sign for each of them, in that order:
-`+` it is done, `-` 401, `x` 403, `.` 404: as if there were nothing, `?` 400: what is named in the body is not there.
+`+` it is done, `-` 401, `x` 403, `.` 404: as if there were nothing, `!` 409: it is in the hands of another,
+`?` 400: what is named in the body is not there.
 """
 
 import pytest
@@ -16,7 +17,7 @@ CALLERS = (
     *("owner_read", "owner_write", "owner_publish", "owner"),
     *("tenant_admin", "operator"),
 )
-ANSWERS = {"-": 401, "x": 403, ".": 404, "?": 400}
+ANSWERS = {"-": 401, "x": 403, ".": 404, "!": 409, "?": 400}
 RULES = {
     "anyone": "++++ ++ + ++++ ++++ ++",  # no credentials are looked at
     "the world": "+--- ++ + ++++ ++++ ++",

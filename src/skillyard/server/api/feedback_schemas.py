@@ -94,7 +94,9 @@ class FeedbackSchema(Told):
     attempts: int
     error: str | None = Field(description="Why the last attempt failed, if it is tried again.")
     due_at: datetime | None = Field(description="When it is tried again.")
-    taken_by: str | None = Field(description="The connected agent that works on it.")
+    taken_by: str | None = Field(
+        description="The connected agent that works on it; of another person's only that there is one."
+    )
     created_at: datetime
     finished_at: datetime | None
 
