@@ -167,6 +167,74 @@ def test_what_is_no_message_does_not_end_the_server(root, environment, tmp_path)
         assert pipe.ask("skills/get")["error"]["code"] == -32602
 
 
+@pytest.fixture
+def held(environment, tmp_path):
+    """Lets a server import the SDK only when a file is there; the environment for it, and what makes the file."""
+    go_on = tmp_path / "go-on"
+    (tmp_path / "held").mkdir()
+    (tmp_path / "held/sitecustomize.py").write_text(HOLD.format(file=str(go_on)))
+    return {**environment, "PYTHONPATH": str(tmp_path / "held")}, go_on.touch
+
+
+HOLD = """
+import os, sys, time
+
+class Hold:
+    def find_spec(self, name, path=None, target=None):
+        while name.partition(".")[0] in ("mcp", "mcp_types") and not os.path.exists({file!r}):
+            time.sleep(0.01)
+
+sys.meta_path.insert(0, Hold())
+"""
+WHO = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.mark.parametrize("toolsets", ["skills", "all"])
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25", "2026-07-28"])
+def test_what_tools_there_are_is_known_before_the_sdk_is_imported(root, environment, held, tmp_path, version, toolsets):
+    def begin(pipe):
+        if version == "2026-07-28":
+            pipe.ask("server/discover", _meta=WHO)
+            return {"_meta": WHO}
+        client = {"name": "some", "version": "1"}
+        pipe.ask("initialize", protocolVersion=version, capabilities={}, clientInfo=client)
+        pipe.tell("notifications/initialized")
+        return {"_meta": {"progressToken": 0}}
+
+    words = ["--root", str(root), "--toolsets", toolsets]
+    with piped(environment, tmp_path, *words) as pipe:
+        first = pipe.ask("tools/list", **begin(pipe))["result"]
+    add(root, "git", "Commits.")
+    environment, go_on = held
+    with piped(environment, tmp_path, *words) as pipe:
+        who = begin(pipe)
+        early = pipe.ask("tools/list", **who)["result"]
+        go_on()
+        assert pipe.ask("tools/list", **who)["result"] == early
+        loaded = pipe.ask("tools/call", name="load_skill", arguments={"skill_name": "git"}, **who)["result"]
+        assert "Commits." in loaded["content"][0]["text"]
+    [skill] = [tool for tool in early["tools"] if tool["name"] == "skill"]
+    assert "- git: Commits." in skill["description"]
+    assert [tool["name"] for tool in first["tools"]] == [tool["name"] for tool in early["tools"]]
+    assert {key: early[key] for key in early if key != "tools"} == {key: first[key] for key in first if key != "tools"}
+
+
+def test_tools_that_another_release_kept_are_not_told(root, environment, tmp_path):
+    kept = tmp_path / "data/mcp/tools-skills.json"
+    for text in ("", "[]", '{"code": [], "tools": []}', '{"code": 1}'):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(text)
+        with piped(environment, tmp_path, "--root", str(root)) as pipe:
+            client = {"name": "some", "version": "1"}
+            pipe.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+            pipe.tell("notifications/initialized")
+            assert len(pipe.ask("tools/list")["result"]["tools"]) == 6
+    assert len(json.loads(kept.read_text())["tools"]) == 6
+
+
 def test_an_unknown_toolset_is_refused_at_the_start(root, environment, tmp_path):
     done = subprocess.run(
         [*COMMAND, "--toolsets", "skils"], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False

@@ -4,10 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from skillyard.files import replace_file
-from skillyard.remote.client import YardClient
+
+if TYPE_CHECKING:
+    from skillyard.remote.client import YardClient
 
 COUNTS_FILE: Final = "folder-uses.json"
 """Its name in the home of Skillyard."""
@@ -29,7 +31,7 @@ class FolderCounts:
         counts = cast("dict[str, object]", kept) if isinstance(kept, dict) else {}
         return {name: count for name, count in counts.items() if isinstance(count, int)}
 
-    def learn(self, yard: YardClient) -> None:
+    def learn(self, yard: "YardClient") -> None:
         """Keep what a yard counted lately."""
         counts: Counter[str] = Counter()
         for skill in yard.usage():

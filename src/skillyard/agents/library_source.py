@@ -49,8 +49,8 @@ class LibraryUse:
 class LibrarySource:
     """The skills of a library. What it found out is kept until the library gives another catalog.
 
-    `search` is one over the same library whose index is kept, or that asks embeddings; `record` is told of uses, and
-    `uses` knows how many there were.
+    `search` makes one over the same library whose index is kept, or that asks embeddings; `record` is told of uses,
+    and `uses` knows how many there were.
     """
 
     lasting = False
@@ -59,13 +59,14 @@ class LibrarySource:
         self,
         library: Library,
         *,
-        search: "SkillSearch | None" = None,
+        search: "Callable[[], SkillSearch] | None" = None,
         record: Callable[[LibraryUse], None] | None = None,
         uses: Callable[[], Mapping[str, int]] | None = None,
     ) -> None:
         self.label = library.label
         self._library = library
-        self._search = search
+        self._open_search = search or self._plain_search
+        self._search: SkillSearch | None = None
         self._recording = record
         self._uses = uses
         self._seen: _Seen | None = None
@@ -139,10 +140,7 @@ class LibrarySource:
 
     def search(self, query: str, limit: int = HITS) -> list[SkillHit]:
         if self._search is None:
-            # The engine takes longer to import than most of what a source is asked for.
-            from skillyard.library.searching import SkillSearch  # noqa: PLC0415
-
-            self._search = SkillSearch(self._library)
+            self._search = self._open_search()
         best = self._search.search(query, limit=max(1, min(limit, MAX_HITS))).best
         return [SkillHit(skill=_found(hit.entry), score=hit.score, snippet=hit.snippet) for hit in best]
 
@@ -169,6 +167,12 @@ class LibrarySource:
             found = self.find(each) if isinstance(each, str) else each
             if found is not None:
                 self.record(kind, found, session=session, agent=agent)
+
+    def _plain_search(self) -> "SkillSearch":
+        # The engine takes longer to import than most of what a source is asked for.
+        from skillyard.library.searching import SkillSearch  # noqa: PLC0415
+
+        return SkillSearch(self._library)
 
     def _has_other_states(self, catalog: Catalog) -> bool:
         """Whether a file changed since the last snapshot, if there was one: before a watch began nobody told of it."""

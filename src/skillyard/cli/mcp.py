@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillyard.agents.source import SkillSource
     from skillyard.client import Skillyard
     from skillyard.config.settings import Settings
+    from skillyard.library.searching import SkillSearch
 
 Toolsets = Annotated[
     str | None,
@@ -76,7 +77,8 @@ def serve(
     Without options these are the skills in reach from here. `skillyard mcp install` tells a client to start it;
     `skillyard serve` serves MCP over HTTP, at /mcp.
     """
-    from skillyard.server.mcp.introduction import instructions  # noqa: PLC0415 -- `--help` needs nothing of it
+    from skillyard.agents.toolsets.local_files import working_folder  # noqa: PLC0415 -- `--help` needs nothing of it
+    from skillyard.server.mcp.introduction import instructions  # noqa: PLC0415 -- as above
     from skillyard.server.mcp.opening import Opening  # noqa: PLC0415 -- as above
     from skillyard.server.mcp.wanted import wanted_by  # noqa: PLC0415 -- as above
 
@@ -86,19 +88,25 @@ def serve(
     settings = load_settings({"server": server, "token": token})
     with ExitStack() as opened, ExitStack() as first_closed:
         yard = cache(lambda: opened.enter_context(_yard(server, token)))
-        if server is not None or registry:
+        if of_yard := server is not None or registry:
             source, settle = _of_yard(yard, opened)
         else:
             uses = _counting(settings, yard, first_closed)
             source, settle = _of_folders(settings, root or [], env, uses), uses.flush if uses else None
             for remark in [] if root or env else _remarks(settings):
                 sink_of(context).say(remark)
+        from skillyard.agents.skill_tool import SkillTool  # noqa: PLC0415 -- as above
+        from skillyard.server.mcp.kept_tools import KeptTools  # noqa: PLC0415 -- as above
+
+        files = local or working_folder(Path.cwd(), Path.home())
+        kept = KeptTools(settings.home, wanted.toolsets, with_files=files is not None)
+        if not of_yard and (tools := kept.described(SkillTool(source, budget=wanted.budget).description())):
+            opening.offer(tools)
         with uncollected():
             from skillyard.server.mcp.lean_sdk import import_lean_sdk  # noqa: PLC0415 -- as above
 
             import_lean_sdk()
             from skillyard.agents.materialise import OnThisMachine  # noqa: PLC0415 -- as above
-            from skillyard.agents.toolsets.local_files import working_folder  # noqa: PLC0415 -- as above
             from skillyard.server.mcp.stdio import serve_stdio  # noqa: PLC0415 -- half a second of imports
 
         serve_stdio(
@@ -107,8 +115,9 @@ def serve(
             opening=opening,
             yard=yard,
             place=OnThisMachine(settings.home),
-            local=local or working_folder(Path.cwd(), Path.home()),
+            local=files,
             settle=settle,
+            kept=kept,
         )
 
 
@@ -133,10 +142,13 @@ def _of_folders(
     from skillyard.agents.folder_counts import COUNTS_FILE, FolderCounts  # noqa: PLC0415 -- as below
     from skillyard.agents.library_source import LibrarySource  # noqa: PLC0415 -- skills of a yard need no folders
     from skillyard.app.libraries import open_library  # noqa: PLC0415
-    from skillyard.app.searching import open_search  # noqa: PLC0415
+
+    def search() -> "SkillSearch":
+        from skillyard.app.searching import open_search  # noqa: PLC0415 -- takes longer than the client waits
+
+        return open_search(settings, library, roots=roots, environment=environment)
 
     library = open_library(settings, roots=roots, environment=environment)
-    search = open_search(settings, library, roots=roots, environment=environment)
     counts = FolderCounts(settings.home / COUNTS_FILE)
     return LibrarySource(library, search=search, record=uses, uses=counts.read)
 

@@ -21,6 +21,8 @@ from skillyard.server.mcp.toolsets import Toolbox
 from skillyard.server.mcp.wanted import Wanted
 
 if TYPE_CHECKING:
+    from mcp_types import ListToolsResult
+
     from skillyard.remote.client import YardClient
 
 
@@ -37,6 +39,8 @@ class Common:
     """How many calls of tools run at once."""
     begin: Callable[[], Callable[[], None]] | None = None
     """Counts one more stream, and answers with what ends the count; refuses when there are too many."""
+    listed: "Callable[[ListToolsResult], None]" = lambda _tools: None
+    """Is told which tools the client knows."""
 
 
 class Guest:
@@ -60,6 +64,7 @@ class Guest:
         common: Common | None = None,
     ) -> None:
         common = common or Common()
+        self.listed = common.listed
         self.source = source
         self.toolsets = wanted.toolsets
         self.place = place

@@ -1,7 +1,7 @@
-"""How the server introduces itself, said without the MCP SDK: importing that takes longer than a client should wait.
+"""How the server introduces itself and its tools, without the MCP SDK: importing that takes longer than clients wait.
 
-Only what is plainly one of the two requests with which connections begin is answered here, and as the SDK would
-answer it. It reads the same line once it is there, and answers everything else.
+Only what is plainly one of the requests with which connections begin is answered here, and as the SDK would answer it.
+The SDK reads the introduction too, once it is there, and answers everything else.
 """
 
 import json
@@ -61,6 +61,8 @@ class Introduction:
 
     request: str | int
     line: bytes
+    is_modern: bool
+    """Whether each request says for itself who asks: then no other has to come before it."""
 
 
 def instructions(toolsets: Sequence[str]) -> str:
@@ -70,24 +72,50 @@ def instructions(toolsets: Sequence[str]) -> str:
 
 def introduction(line: bytes, told: str) -> Introduction | None:
     """The answer to a line, if it is plainly the first of a connection; the rest is left to the SDK."""
+    fields = _message(line)
+    if fields is None:
+        return None
+    request, method, params = fields["id"], fields["method"], fields["params"]
+    if method == "initialize" and _HANDSHAKE(params):
+        result = _greeted(params["protocolVersion"], told)
+    elif method == "server/discover" and _DISCOVERY(params):
+        result = _discovered(told)
+    else:
+        return None
+    return Introduction(request=request, line=_answer(request, result), is_modern=method == "server/discover")
+
+
+def begins_session(line: bytes) -> bool:
+    """Whether a client says that it has read the introduction, after which it may ask for anything."""
+    return b'"notifications/initialized"' in line and b'"id"' not in line
+
+
+def listing_request(line: bytes, *, is_modern: bool) -> str | int | None:
+    """The request, if a line plainly asks for all tools."""
+    fields = _message(line) if b'"tools/list"' in line else None
+    if fields is None or fields["method"] != "tools/list":
+        return None
+    return fields["id"] if (_MODERN_LISTING if is_modern else _LISTING)(fields["params"]) else None
+
+
+def listing(request: str | int, tools: Sequence[Fields], *, is_modern: bool) -> bytes:
+    """The answer with these tools."""
+    around = {**FRESH, "_meta": {f"{_META}serverInfo": _SERVER}} if is_modern else {}
+    return _answer(request, {"tools": tools, **around})
+
+
+def _message(line: bytes) -> dict[str, Any] | None:
     if not _is_plain(line):
         return None
     try:
         message: object = json.loads(line.decode(), parse_constant=_no_constant)
     except ValueError:
         return None
-    if not _MESSAGE(message):
-        return None
-    fields = cast("dict[str, Any]", message)
-    request, params = fields["id"], fields["params"]
-    if fields["method"] == "initialize" and _HANDSHAKE(params):
-        result = _greeted(params["protocolVersion"], told)
-    elif fields["method"] == "server/discover" and _DISCOVERY(params):
-        result = _discovered(told)
-    else:
-        return None
-    answer = {"jsonrpc": "2.0", "id": request, "result": result}
-    return Introduction(request=request, line=json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+    return {"params": {}, **cast("dict[str, Any]", message)} if _MESSAGE(message) else None
+
+
+def _answer(request: str | int, result: Fields) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request, "result": result}, separators=(",", ":")).encode() + b"\n"
 
 
 def _greeted(version: str, told: str) -> dict[str, Any]:
@@ -197,8 +225,8 @@ _MESSAGE: Final = _object(
         "jsonrpc": lambda value: value == "2.0",
         "id": _id,
         "method": _text,
-        "params": lambda value: isinstance(value, dict),
     },
+    {"params": lambda value: isinstance(value, dict)},
     others=False,
 )
 _HANDSHAKE: Final = _object(
@@ -206,16 +234,16 @@ _HANDSHAKE: Final = _object(
     {"_meta": _object({}, {"progressToken": _id}, others=False)},
     others=False,
 )
-_DISCOVERY: Final = _object(
+_WHO_ASKS: Final = _object(
     {
-        "_meta": _object(
-            {
-                f"{_META}protocolVersion": lambda value: value == MODERN,
-                f"{_META}clientCapabilities": _CLIENT_CAPABILITIES,
-            },
-            {f"{_META}clientInfo": _CLIENT, "progressToken": _id},
-            others=False,
-        )
+        f"{_META}protocolVersion": lambda value: value == MODERN,
+        f"{_META}clientCapabilities": _CLIENT_CAPABILITIES,
     },
+    {f"{_META}clientInfo": _CLIENT, "progressToken": _id},
     others=False,
 )
+_DISCOVERY: Final = _object({"_meta": _WHO_ASKS}, others=False)
+_NO_CURSOR: Final[dict[str, Check]] = {"cursor": lambda _value: False}
+"""All tools are on the first page."""
+_MODERN_LISTING: Final = _object({"_meta": _WHO_ASKS}, _NO_CURSOR, others=False)
+_LISTING: Final = _object({}, {"_meta": _object({}, {"progressToken": _id}), **_NO_CURSOR}, others=False)

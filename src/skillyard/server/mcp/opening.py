@@ -3,10 +3,18 @@
 import io
 import os
 import threading
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from skillyard.server.mcp.introduction import Introduction, introduction
+from skillyard.server.mcp.introduction import (
+    Fields,
+    Introduction,
+    begins_session,
+    introduction,
+    listing,
+    listing_request,
+)
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -17,7 +25,7 @@ _LONGEST: Final = 1 << 20
 
 
 class Opening:
-    """Reads what a client says first, and answers it if it is an introduction, with these instructions.
+    """Reads what a client says first. It answers the introduction, with these instructions, and a request for tools.
 
     From then on standard input is empty for everyone else: no program that a tool starts can read from the client.
     """
@@ -28,48 +36,98 @@ class Opening:
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
+        self._changed = threading.Condition()
         self._heard = b""
+        """What the server is to hear of all that was said."""
+        self._has_begun = self._is_over = self._is_handed_over = False
         self._answered: Introduction | None = None
-        self._listening = threading.Thread(target=self._listen, name="mcp-opening", daemon=True)
-        self._listening.start()
+        self._may_ask = False
+        """Whether the client may ask for anything now."""
+        self._tools: Sequence[Fields] | None = None
+        threading.Thread(target=self._listen, name="mcp-opening", daemon=True).start()
+
+    def offer(self, tools: Sequence[Fields]) -> None:
+        """Have the client know these tools before they can be called."""
+        with self._changed:
+            self._tools = tools
+            self._changed.notify_all()
 
     def answered(self) -> str | int | None:
-        """The request that has its answer, once the client has said something."""
-        self._listening.join()
+        """The introduction that has its answer and is heard by the server, once the client has said something."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._has_begun)
         return self._answered.request if self._answered else None
 
     def wire(self) -> io.TextIOWrapper:
-        """All that the client says, from the beginning."""
-        self._listening.join()
-        return io.TextIOWrapper(
-            io.BufferedReader(_Repeated(self._heard, self._wire), _CHUNK), encoding="utf-8", errors="replace"
-        )
+        """What the client says, less what was answered here for good. From now on nothing is."""
+        with self._changed:
+            self._is_handed_over = True
+            self._changed.notify_all()
+        return io.TextIOWrapper(io.BufferedReader(_Wire(self.read), _CHUNK), encoding="utf-8", errors="replace")
+
+    def read(self, most: int) -> bytes:
+        """So many bytes of it, or fewer; empty at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._heard or self._is_over)
+            said, self._heard = self._heard[:most], self._heard[most:]
+        return said or os.read(self._wire, most)
 
     def _listen(self) -> None:
-        while b"\n" not in self._heard and len(self._heard) < _LONGEST and (said := os.read(self._wire, _CHUNK)):
+        said = b""
+        while not self._is_handed_over and len(said) < _LONGEST and (more := os.read(self._wire, _CHUNK)):
+            *lines, said = (said + more).split(b"\n")
+            for line in lines:
+                self._hear(line)
+        with self._changed:
             self._heard += said
-        first, ended, _ = self._heard.partition(b"\n")
-        self._answered = introduction(first, self._instructions) if ended else None
-        if self._answered:
-            # A client that is gone again is noticed by whoever reads on.
-            with suppress(OSError), open(1, "wb", closefd=False) as out:
-                out.write(self._answered.line)
+            self._has_begun = self._is_over = True
+            self._changed.notify_all()
+
+    def _hear(self, line: bytes) -> None:
+        with self._changed:
+            if not self._has_begun:
+                self._answered = introduction(line, self._instructions)
+                self._may_ask = self._answered is not None and self._answered.is_modern
+                if self._answered:
+                    _say(self._answered.line)
+            elif self._answered and not self._answered.is_modern:
+                self._may_ask = self._may_ask or begins_session(line)
+            if not (self._has_begun and self._is_answered_for_good(line)):
+                self._heard += line + b"\n"
+            self._has_begun = True
+            self._changed.notify_all()
+
+    def _is_answered_for_good(self, line: bytes) -> bool:
+        if self._answered is None or not self._may_ask:
+            return False
+        request = listing_request(line, is_modern=self._answered.is_modern)
+        if request is None:
+            return False
+        self._changed.wait_for(lambda: self._is_handed_over or self._tools is not None)
+        if self._is_handed_over or self._tools is None:
+            return False
+        _say(listing(request, self._tools, is_modern=self._answered.is_modern))
+        return True
 
 
-class _Repeated(io.RawIOBase):
-    """What was heard already, then the wire."""
+def _say(line: bytes) -> None:
+    # A client that is gone again is noticed by whoever reads on.
+    with suppress(OSError), open(1, "wb", closefd=False) as out:
+        out.write(line)
 
-    def __init__(self, heard: bytes, wire: int) -> None:
+
+class _Wire(io.RawIOBase):
+    """A stream of what a function gives."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
         super().__init__()
-        self._heard = heard
-        self._wire = wire
+        self._read = read
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
         room = memoryview(buffer)
-        said = self._heard[: len(room)] or os.read(self._wire, len(room))
-        self._heard = self._heard[len(said) :]
+        said = self._read(len(room))
         room[: len(said)] = said
         return len(said)

@@ -53,7 +53,7 @@ class SkillServer(Server[Any]):
             title=TITLE,
             # Headers that repeat arguments are for tools that declare some; the SDK would list all tools to find out.
             get_tool_input_schema=lambda _name: None,
-            on_list_tools=self._answering(lambda visit, _: listed_tools(visit.toolbox)),
+            on_list_tools=self._answering(lambda visit, _: listed_tools(visit)),
             on_call_tool=self._call_tool,
             on_list_resources=self._answering(
                 lambda visit, params: listed_resources(visit.guest.source, _cursor(params)),

@@ -10,6 +10,7 @@ from mcp_types import Tool as McpTool
 from skillyard.agents.tool import Answer, Tool, as_text, went_well
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.server.mcp.errors import INTERNAL
+from skillyard.server.mcp.guests import Visit
 from skillyard.server.mcp.toolsets import Toolbox
 from skillyard.skill.names import nearest_name
 
@@ -17,8 +18,10 @@ _SHOWN: Final = 100
 _log = logging.getLogger(__name__)
 
 
-def listed_tools(toolbox: Toolbox) -> ListToolsResult:
-    return ListToolsResult(tools=[_mcp_tool(tool) for tool in toolbox.tools().values()])
+def listed_tools(visit: Visit) -> ListToolsResult:
+    tools = ListToolsResult(tools=[_mcp_tool(tool) for tool in visit.toolbox.tools().values()])
+    visit.guest.listed(tools)
+    return tools
 
 
 def tool_named(toolbox: Toolbox, name: str) -> Tool:

@@ -21,7 +21,7 @@ from skillyard.agents.toolsets.names import TOOLSETS
 from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
 from skillyard.server.mcp.guests import OneGuest
-from skillyard.server.mcp.introduction import HANDSHAKES, MODERN, instructions, introduction
+from skillyard.server.mcp.introduction import HANDSHAKES, MODERN, instructions, introduction, listing_request
 from skillyard.server.mcp.server import SkillServer
 from skillyard.server.mcp.toolsets import Toolbox
 from skillyard.server.mcp.unreadable import Messages
@@ -277,3 +277,28 @@ def test_the_introduction_needs_nothing_of_the_sdk():
     program = "import sys, skillyard.server.mcp.opening; print({'mcp', 'mcp_types', 'pydantic'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("params", [None, {}, {"_meta": {"progressToken": 0, "other": 1}}, {"cursor": None}])
+def test_a_plain_request_for_all_tools_is_told_by_its_id(params):
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/list", **({} if params is None else {"params": params})}
+    assert listing_request(line_of(message), is_modern=False) == 7
+    assert listing_request(line_of(message), is_modern=True) is None
+    modern = {"jsonrpc": "2.0", "id": "7", "method": "tools/list", "params": discover()["params"]}
+    assert listing_request(line_of(modern), is_modern=True) == "7"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": "prompts/list"},
+        {"params": {"cursor": "x"}},
+        {"params": None},
+        {"params": {"unknown": 1}},
+        {"id": 1.5},
+        {"more": 1},
+    ],
+)
+def test_any_other_request_is_left_to_the_sdk(change):
+    message = {"jsonrpc": "2.0", "id": 7, "method": "tools/list", **change}
+    assert listing_request(line_of(message), is_modern=False) is None
