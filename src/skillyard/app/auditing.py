@@ -4,10 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from skillyard.agents.session_logs.log_places import has_logs
 from skillyard.app.libraries import configured_roots
 from skillyard.app.switching import find_anywhere
 from skillyard.config.paths import config_dir
-from skillyard.library.agents import find_agent
 from skillyard.library.audit import OVER_BUDGET, audit, over_budget_advice
 from skillyard.library.audit_model import AgentView, AuditReport, BudgetUse, Issue
 from skillyard.library.index import index_dir
@@ -45,16 +45,12 @@ def _with_known_use(issue: Issue, report: AuditReport, machine: Machine) -> Issu
     """The issue; one about a budget says whether anything is known about the use of the skills."""
     if issue.code != OVER_BUDGET:
         return issue
-    # Reading logs is not for every look; whether there are any costs nothing.
-    from skillyard.agents.session_logs.session_files import KINDS, log_files  # noqa: PLC0415
-
     view = next(view for view in report.agents if view.id in issue.agents)
-    kind = next((kind for kind in KINDS if find_agent(kind.agent).id == view.id), None)
-    since = datetime.now(UTC) - timedelta(days=USE_DAYS)
-    if kind is None or not log_files(machine, agents=[kind.agent], since=since):
+    # Reading the logs takes too long for every look; whether there are any takes nothing.
+    if not has_logs(view.id, machine, datetime.now(UTC) - timedelta(days=USE_DAYS)):
         known = f"No session log of {view.label} from the last {USE_DAYS} days is here, so nothing is known about use."
         return replace(issue, see="", advice=over_budget_advice(view, known))
-    return replace(issue, see=f"skillyard skill usage -a {kind.agent}")
+    return replace(issue, see=f"skillyard skill usage -a {view.id}")
 
 
 def _with_budget(view: AgentView, limit: int) -> AgentView:

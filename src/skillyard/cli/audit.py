@@ -41,8 +41,8 @@ def audit(
 ) -> Answer:
     """Show what each agent really sees, and what is wrong.
 
-    What a command can put right comes with that command, which takes no skill away from
-    any agent. Exit code 1 when something is broken.
+    Every skill is scanned, too. What a command can put right comes with that command, which takes no skill away from
+    any agent. Exit code 1 when something is broken or hostile.
     """
     with sink_of(context).busy("Looking at every agent"):
         settings, machine = load_settings(), Machine.here()

@@ -12,18 +12,20 @@ from skillyard.library.audit_agent import TAKEN, Seen, Survey, followed_by, line
 from skillyard.library.audit_duplicates import duplicate_issues
 from skillyard.library.audit_misfits import Misfit, find_misfits
 from skillyard.library.audit_model import AgentView, AuditReport, Issue, Reason, RootView, Unseen
+from skillyard.library.audit_scan import NOT_SCANNED, scans_of
 from skillyard.library.audit_yaml import unquoted_files
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.roots import Configured, Machine, Root, discover_roots, roots_for
 from skillyard.library.switches import Switches
 from skillyard.skill.library import Catalog, Problem, SkillEntry
-from skillyard.skill.limits import MAX_FOLDER_DEPTH
-from skillyard.skill.models import Severity
+from skillyard.skill.limits import MAX_FOLDER_DEPTH, SKILL_FILE_NAMES
+from skillyard.skill.models import Finding, Severity
 
 SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
 OVER_BUDGET: Final = "over-budget"
 USAGE: Final = "Turn off what you never use: its session logs tell."
+_HARM: Final = "Read what it does before an agent uses it. Harmless skills have such places, too."
 MIN_GROUP: Final = 3
 """So many skills whose ids begin with the same word are a group."""
 MAX_GROUPS: Final = 3
@@ -74,7 +76,7 @@ def audit(
     )
     seen = [see(agent, survey) for agent in present_agents(machine)]
     issues = sorted(
-        _issues(survey, seen),
+        [*_issues(survey, seen), *_scan_issues(survey, [item.view for item in seen], index_dir)],
         key=lambda issue: (issue.severity.rank, issue.code, issue.skill, issue.path),
     )
     return AuditReport(
@@ -226,6 +228,53 @@ def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
             path=item.path,
             agents=tuple(blind),
         )
+
+
+def _scan_issues(survey: Survey, views: list[AgentView], index_dir: Path | None) -> Iterator[Issue]:
+    """What the scan says of every skill that an agent may read, each real folder told once."""
+    places: dict[str, tuple[str, str, list[Path]]] = {}
+    for path, catalog in survey.catalogs.items():
+        if survey.roots[path].scope is not Scope.BUILTIN:
+            entries = (*catalog.entries, *(item.entry for item in catalog.shadowed))
+            found = [(entry.id, survey.folder_of(entry)) for entry in entries]
+            found += [(Path(folder).name, folder) for problem in catalog.problems for folder in _folders_of(problem)]
+            for skill, folder in found:
+                places.setdefault(folder, (skill, folder, []))[2].append(path)
+    for folder, findings in scans_of(places, index_dir).items():
+        if findings:
+            skill, _, roots = places[folder]
+            readers = (view.id for view in views if any(root.path in roots for root in view.roots))
+            yield _scan_issue(skill, folder, findings, tuple(readers))
+
+
+def _scan_issue(skill: str, folder: str, findings: tuple[Finding, ...], readers: tuple[str, ...]) -> Issue:
+    worst = min(findings, key=lambda finding: finding.severity.rank)
+    place = f"{worst.file}:{worst.line}: " if worst.file and worst.line else f"{worst.file}: " if worst.file else ""
+    more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+    is_scanned = worst.code != NOT_SCANNED
+    return Issue(
+        code=worst.code,
+        severity=worst.severity,
+        message=f"{skill}: {place}{worst.message}{more}"
+        if is_scanned
+        else f"{skill} was not scanned, so it may hold anything: {worst.message}",
+        see=fixes.scan(folder),
+        advice=_HARM if is_scanned else "",
+        skill=skill,
+        path=folder,
+        agents=readers,
+        findings=findings,
+    )
+
+
+def _folders_of(problem: Problem) -> list[str]:
+    """The folders behind a problem that an agent might read as skills all the same."""
+    place = Path(problem.location)
+    if problem.findings[0].code == "link-without-skill":
+        folders = fixes.skills_behind(place)
+    else:
+        folders = [place.parent if place.name in SKILL_FILE_NAMES else place]
+    return [os.path.realpath(folder) for folder in folders if (folder / "SKILL.md").is_file()]
 
 
 def _still_visible(views: list[AgentView]) -> Iterator[Issue]:

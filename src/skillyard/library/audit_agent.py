@@ -126,6 +126,7 @@ class _Look:
         self.unseen: list[Unseen] = []
         self._winners: dict[str, SkillEntry] = {}
         self._folders: set[str] = set()
+        self._preferring: dict[Path, str] = {}
 
     def into(self, root: Root) -> None:
         catalog = self.survey.catalogs[root.path]
@@ -247,10 +248,15 @@ class _Look:
         fix, advice = fixes.link(self.survey.folder_of(entry), str(target)), ""
         if not self._is_free(entry):
             fix, advice = "", TAKEN
-        elif scope is Scope.USER and (label := self._label_of_one_that_prefers(target.parent)):
+        elif scope is Scope.USER and (label := self._who_prefers(target.parent)):
             advice = f"`{fix}` shows it there; {label} would then prefer it to a project's own {entry.id!r}."
             fix = ""
         return Unseen(entry.id, entry.location, Reason.OTHER_FOLDER, message, fix, advice=advice)
+
+    def _who_prefers(self, root: Path) -> str:
+        if root not in self._preferring:
+            self._preferring[root] = self._label_of_one_that_prefers(root)
+        return self._preferring[root]
 
     def _label_of_one_that_prefers(self, root: Path) -> str:
         """An agent here for which what is in this personal folder wins over what projects have; empty if none does."""

@@ -176,7 +176,7 @@ def test_what_is_known_about_use_is_said_where_a_list_is_too_long(run, home, ski
         log.write_text("{}\n")
     (issue,) = [item for item in run("--json").json["issues"] if item["code"] == "over-budget"]
     if logs:
-        assert issue["see"] == "skillyard skill usage -a claude"
+        assert issue["see"] == "skillyard skill usage -a claude-code"
     else:
         assert "nothing is known about use" in issue["advice"]
         assert issue["see"] == ""

@@ -11,10 +11,10 @@ from typing import Any, BinaryIO, Final, cast
 
 from zstandard import ZstdDecompressor, ZstdError
 
+from skillyard.agents.session_logs.log_places import COMPRESSED
+
 MAX_LINE: Final = 16 * 1024 * 1024
 """Bytes of a line that is read; pictures make them long."""
-COMPRESSED: Final = ".zst"
-"""What is added to the name of a log that is compressed."""
 _CHUNK: Final = 256 * 1024
 
 

@@ -1,6 +1,5 @@
 """The session logs on this machine: where each agent keeps them, and reading them."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,13 +10,12 @@ from skillyard.agents.session_logs import claude_log, codex_log
 from skillyard.agents.session_logs.claude_log import ClaudeLog
 from skillyard.agents.session_logs.codex_log import CodexLog
 from skillyard.agents.session_logs.log_events import LogEvent, SkillUse
-from skillyard.agents.session_logs.log_lines import COMPRESSED, LineCounts, log_entries
+from skillyard.agents.session_logs.log_lines import LineCounts, log_entries
+from skillyard.agents.session_logs.log_places import COMPRESSED, LOG_PLACES, LogPlace, files_at
 from skillyard.errors import UsageError
-from skillyard.library.agents import expand
+from skillyard.library.agents import find_agent
 from skillyard.library.roots import Machine
 
-_DEEPEST: Final = 8
-"""Folders below a place that are looked into."""
 _LONGEST_NAME: Final = 200
 _LONGEST_PATH: Final = 4096
 
@@ -34,9 +32,7 @@ class LogKind:
 
     agent: str
     label: str
-    folders: tuple[str, ...]
-    prefix: str
-    """How the names of its logs begin."""
+    place: LogPlace
     marks: tuple[bytes, ...]
     """One of which is in every line that tells something."""
     use_marks: tuple[bytes, ...]
@@ -48,8 +44,7 @@ KINDS: Final = (
     LogKind(
         agent="claude",
         label="Claude Code",
-        folders=("$CLAUDE_CONFIG_DIR/projects",),
-        prefix="",
+        place=LOG_PLACES["claude-code"],
         marks=claude_log.MARKS,
         use_marks=claude_log.USE_MARKS,
         log=ClaudeLog,
@@ -57,8 +52,7 @@ KINDS: Final = (
     LogKind(
         agent="codex",
         label="Codex",
-        folders=("$CODEX_HOME/sessions", "$CODEX_HOME/archived_sessions"),
-        prefix="rollout-",
+        place=LOG_PLACES["codex"],
         marks=codex_log.MARKS,
         use_marks=codex_log.USE_MARKS,
         log=CodexLog,
@@ -104,16 +98,16 @@ def _is_sane(event: LogEvent) -> bool:
 
 def log_kinds(agents: Iterable[str]) -> tuple[LogKind, ...]:
     """The kinds of logs of these agents; of all without any."""
-    wanted = tuple(agents)
-    known = {kind.agent: kind for kind in KINDS}
-    for agent in wanted:
-        if agent not in known:
-            raise UsageError(
-                f"The session logs of {agent!r} cannot be read.",
-                hint=f"Use one of: {', '.join(known)}.",
-                details={"field": "agent", "value": agent},
-            )
-    return tuple(kind for kind in KINDS if not wanted or kind.agent in wanted)
+    wanted = {agent.casefold() for agent in agents}
+    names = {kind: {find_agent(kind.agent).id, *find_agent(kind.agent).aliases} for kind in KINDS}
+    unknown = sorted(wanted.difference(*names.values()))
+    if unknown:
+        raise UsageError(
+            f"The session logs of {unknown[0]!r} cannot be read.",
+            hint=f"Use one of: {', '.join(kind.agent for kind in KINDS)}.",
+            details={"field": "agent", "value": unknown[0]},
+        )
+    return tuple(kind for kind in KINDS if not wanted or wanted & names[kind])
 
 
 def log_files(machine: Machine, *, agents: Iterable[str] = (), since: datetime | None = None) -> list[LogFile]:
@@ -123,31 +117,9 @@ def log_files(machine: Machine, *, agents: Iterable[str] = (), since: datetime |
     """
     found: dict[Path, LogFile] = {}
     for kind in log_kinds(agents):
-        for folder in kind.folders:
-            place = expand(folder, home=machine.home, env=machine.env)
-            for path, stat in _regular_files(place, kind.prefix):
-                changed_at = datetime.fromtimestamp(stat.st_mtime, UTC)
-                if since is None or changed_at >= since:
-                    found[path] = LogFile(kind=kind, path=path, size=stat.st_size, changed_at=changed_at)
+        for path, stat in files_at(kind.place, machine):
+            changed_at = datetime.fromtimestamp(stat.st_mtime, UTC)
+            if since is None or changed_at >= since:
+                found[path] = LogFile(kind=kind, path=path, size=stat.st_size, changed_at=changed_at)
     logs = (log for path, log in found.items() if path.suffix != COMPRESSED or path.with_suffix("") not in found)
     return sorted(logs, key=lambda log: (log.changed_at, log.path))
-
-
-def _regular_files(folder: Path, prefix: str, depth: int = 0) -> Iterator[tuple[Path, os.stat_result]]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
-        try:
-            if entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST:
-                    yield from _regular_files(Path(entry.path), prefix, depth + 1)
-            elif (
-                entry.name.removesuffix(COMPRESSED).endswith(".jsonl")
-                and entry.name.startswith(prefix)
-                and entry.is_file(follow_symlinks=False)
-            ):
-                yield Path(entry.path), entry.stat(follow_symlinks=False)
-        except OSError:  # gone meanwhile
-            continue
