@@ -36,6 +36,7 @@ def bundle(name, *files):
 
 
 PDF = bundle("pdf", BundleFile("scripts/run.sh", b"#!/bin/sh\necho hi\n", executable=True), BundleFile("a.bin", b"\0"))
+OLD_NOTES = bundle("notes", BundleFile("old.txt", b"old"))
 NOTES = bundle("notes")
 SECRET = bundle("secret")
 
@@ -52,6 +53,7 @@ def yard_server(tmp_path_factory, new_home):
             ana = await yard.access.operator("ana")
             for one, visibility in [
                 (PDF, Visibility.DISCOVERABLE),
+                (OLD_NOTES, Visibility.DISCOVERABLE),
                 (NOTES, Visibility.DISCOVERABLE),
                 (SECRET, Visibility.PRIVATE),
             ]:
@@ -105,13 +107,12 @@ def environment(tmp_path):
     }
 
 
+def command(environment, folder, *words):
+    return run([*words, "--json"], text=True, env=environment, cwd=folder)
+
+
 def add(environment, folder, *words):
-    return run(
-        ["add", *words, "--json"],
-        text=True,
-        env=environment,
-        cwd=folder,
-    )
+    return command(environment, folder, "add", *words)
 
 
 def git(environment, *words):
@@ -154,6 +155,38 @@ def test_a_private_skill_cannot_be_added_without_a_token(yard_server, environmen
         entry = next(entry for entry in mine["skills"] if entry["name"] == "secret")
         assert client.get(entry["url"]).status_code == 404
         assert client.get(entry["url"], headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
+def test_a_version_is_installed_by_number_stays_and_is_shown(yard_server, environment, tmp_path):
+    url, _ = yard_server
+    assert add(environment, tmp_path, url, "--skill", "notes@0.1.0").returncode == 0
+    folder = installed(tmp_path)["notes"]
+    assert read_folder(folder).require().digest == OLD_NOTES.digest
+    (done,) = json.loads(command(environment, tmp_path, "update").stdout)["actions"]
+    assert (done["action"], done["version"]) == ("unchanged", "0.1.0")
+    (done,) = json.loads(add(environment, tmp_path, url, "--skill", "notes").stdout)["actions"]
+    assert done["versions"] == ["0.1.0", "0.1.1"]
+    assert read_folder(folder).require().digest == NOTES.digest
+    refused = add(environment, tmp_path, url, "--skill", "notes@9.9.9")
+    assert refused.returncode == 1
+    assert "It has: 0.1.1, 0.1.0" in refused.stdout
+
+
+def test_a_sync_brings_the_locked_version_while_the_yard_has_a_newer_one(yard_server, environment, tmp_path):
+    url, _ = yard_server
+    add(environment, tmp_path, url, "--skill", "notes@0.1.0")
+    lock = next(path for path in tmp_path.rglob("skillyard.lock"))
+    document = json.loads(lock.read_text())
+    assert document["skills"][0].pop("ref") == "0.1.0"  # as if it had been installed while that was the newest
+    lock.write_text(json.dumps(document))
+    folder = installed(tmp_path)["notes"]
+    shutil.rmtree(folder)
+    shutil.rmtree(tmp_path / "data/bundles")
+    done = command(environment, tmp_path, "sync")
+    assert done.returncode == 0, done.stdout
+    assert read_folder(folder).require().digest == OLD_NOTES.digest
+    (done,) = json.loads(command(environment, tmp_path, "update").stdout)["actions"]
+    assert done["versions"] == ["0.1.0", "0.1.1"]
 
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

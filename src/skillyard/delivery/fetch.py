@@ -9,7 +9,7 @@ from skillyard.command_text import command_text
 from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch_folder import fetch_archive, fetch_folder
 from skillyard.delivery.fetch_git import fetch_git, fetch_git_folders
-from skillyard.delivery.fetch_url import fetch_index, fetch_url
+from skillyard.delivery.fetch_url import fetch_index, fetch_index_skills, fetch_url
 from skillyard.delivery.fetched import Fetched, FetchedItem, FetchedSkill, OtherSkill, RefusedSkill, gather
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError, UsageError
@@ -61,12 +61,13 @@ def fetch_again(
         trees.setdefault(source.tree, []).append((source, skill_id))
     for tree, wanted in trees.items():
         try:
-            items = {item.source.subpath: item for item in _items_again(tree, [source for source, _ in wanted], limits)}
+            found_items = _items_again(tree, [source for source, _ in wanted], limits)
+            items = {(item.source.subpath, item.source.ref): item for item in found_items}
         except SkillyardError as error:
             found.update(dict.fromkeys(wanted, error))
             continue
         for source, skill_id in wanted:
-            item = items.get(source.subpath) or _moved(source, skill_id, limits)
+            item = items.get((source.subpath, source.ref)) or _moved(source, skill_id, limits)
             found[source, skill_id] = _pinned(item, source.digest)
     return found
 
@@ -80,6 +81,8 @@ def _items_again(
     elif tree.kind is SourceKind.FOLDER:
         for source in sources:
             yield from fetch_folder(source) if (Path(source.location) / source.subpath).is_dir() else ()
+    elif tree.kind is SourceKind.INDEX:
+        yield from fetch_index_skills(tree, sources, limits)
     else:
         items = _items(tree, limits, [folder for folder in folders if folder])
         yield from (item for item in items if not isinstance(item, OtherSkill))
@@ -88,7 +91,8 @@ def _items_again(
 def _moved(source: Source, skill_id: str, limits: DownloadLimits) -> FetchedSkill | SkillyardError:
     """The skill of that id wherever the source has it now."""
     try:
-        skills = fetch_source(source.tree, limits=limits, only=[skill_id]).skills
+        name = f"{skill_id}@{source.ref}" if source.ref and source.kind is SourceKind.INDEX else skill_id
+        skills = fetch_source(source.tree, limits=limits, only=[name]).skills
     except NotFoundError:
         skills = ()
     except SkillyardError as error:

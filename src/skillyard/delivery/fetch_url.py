@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, Final, cast
@@ -12,7 +12,7 @@ from skillyard.delivery.download import Download, DownloadLimits, download
 from skillyard.delivery.fetch_folder import archive_skill
 from skillyard.delivery.fetched import FetchedItem, FetchedSkill, OtherSkill, RefusedSkill, is_wanted, refusal, take_in
 from skillyard.delivery.source import Source, SourceKind, is_digest
-from skillyard.errors import ConflictError, InputError, SkillyardError
+from skillyard.errors import ConflictError, InputError, NotFoundError, SkillyardError
 from skillyard.skill.archive import looks_like_archive
 from skillyard.skill.bundle import SKILL_FILE, BundleFile, bundle_of
 from skillyard.skill.limits import MIB, SKILL_FILE_NAMES
@@ -26,6 +26,7 @@ MAX_INDEX_BYTES: Final = 8 * MIB
 MAX_INDEX_ENTRIES: Final = 10_000
 SCHEMA_PREFIX: Final = "https://schemas.agentskills.io/discovery/0.2."
 _SHOWN_PATHS: Final = 5
+_SHOWN_VERSIONS: Final = 20
 # In commands and code blocks too, where whoever has the whole folder need not look.
 _FILE_OF_A_SKILL: Final = re.compile(rf"(?<![\w./-])(?:\./)?((?:{'|'.join(STANDARD_FOLDERS)})/[\w./-]*\.\w+)")
 
@@ -50,33 +51,64 @@ def fetch_url(source: Source, limits: DownloadLimits, *, only: Collection[str]) 
 
 
 def fetch_index(source: Source, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
-    """The skills that a site lists in its discovery index, each checked against the digest given there."""
-    got = download(source.location, replace(limits, max_bytes=min(limits.max_bytes, MAX_INDEX_BYTES)))
-    yield from _listed(source, got, limits, only=only)
+    """The skills that a site lists in its discovery index, each checked against the digest given there.
+
+    Those in `only` may say which version: `pdf@1.2.0`.
+    """
+    yield from _listed(source, _index(source, limits), limits, only=only)
+
+
+def fetch_index_skills(
+    tree: Source, skills: Sequence[Source], limits: DownloadLimits
+) -> Iterator[FetchedSkill | RefusedSkill]:
+    """Exactly these skills of an index. One with a digest is taken as it is listed where no versions are."""
+    got = _index(tree, limits)
+    for entry, name in _named(tree, got):
+        for skill in dict.fromkeys(skill for skill in skills if skill.subpath == name):
+            yield _listed_or_refused(entry, skill, got.url, limits)
+
+
+def _index(source: Source, limits: DownloadLimits) -> Download:
+    return download(source.location, replace(limits, max_bytes=min(limits.max_bytes, MAX_INDEX_BYTES)))
 
 
 def _listed(source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
-    for position, entry in enumerate(_entries(source, got.data)):
-        name = entry.get("name")
-        if not isinstance(name, str) or not is_valid_name(name):
+    versions = {name.casefold(): version for name, _, version in (text.partition("@") for text in only)}
+    for position, (entry, name) in enumerate(_named(source, got)):
+        if not name:
             yield refusal(str(position), source, "index-entry", f"Entry {position} of the index has no valid name.")
+        elif source.subpath and source.subpath != name:
             continue
-        if source.subpath and source.subpath != name:
-            continue
-        if not is_wanted(only, name):
+        elif not is_wanted(versions, name):
             yield OtherSkill(id=name)
-            continue
-        skill = replace(source, subpath=name)
-        try:
-            yield _listed_skill(entry, name, skill, got.url, limits)
-        except SkillyardError as error:
-            # One skill that cannot be had does not keep the others from being installed.
-            yield refusal(name, skill, "index-entry", error.message, fix=error.hint)
+        else:
+            skill = replace(source, subpath=name, ref=versions.get(name, "") or source.ref)
+            yield _listed_or_refused(entry, skill, got.url, limits)
+
+
+def _named(source: Source, got: Download) -> Iterator[tuple[dict[str, Any], str]]:
+    """The entries of an index with their names, which are empty where they are not valid."""
+    for entry in _entries(source, got.data):
+        name = entry.get("name")
+        yield entry, name if isinstance(name, str) and is_valid_name(name) else ""
+
+
+def _listed_or_refused(
+    entry: dict[str, Any], source: Source, index_url: str, limits: DownloadLimits
+) -> FetchedSkill | RefusedSkill:
+    try:
+        return _listed_skill(entry, source, index_url, limits)
+    except SkillyardError as error:
+        # One skill that cannot be had does not keep the others from being installed.
+        return refusal(source.subpath, source, "index-entry", error.message, fix=error.hint)
 
 
 def _listed_skill(
-    entry: dict[str, Any], name: str, source: Source, index_url: str, limits: DownloadLimits
+    entry: dict[str, Any], source: Source, index_url: str, limits: DownloadLimits
 ) -> FetchedSkill | RefusedSkill:
+    name = source.subpath
+    if source.ref and source.ref != entry.get("version"):
+        entry, index_url = _version(entry, source, index_url, limits)
     url, digest, kind = entry.get("url"), entry.get("digest"), entry.get("type")
     if not isinstance(url, str) or not isinstance(digest, str) or not is_digest(digest):
         raise InputError(f"The index gives no url or no sha256 digest for {name!r}.", hint="Tell the site's owner.")
@@ -89,22 +121,44 @@ def _listed_skill(
             f"What {address.location} sent has the digest {got.digest}, but the index says {digest}.",
             hint="Do not use it; tell the site's owner.",
         )
-    if kind == "archive":
-        return archive_skill(got.data, name=name, source=source)
-    return _skill_md(got, source, folder=name)
+    skill = archive_skill(got.data, name=name, source=source) if kind == "archive" else _skill_md(got, source, name)
+    version = entry.get("version")
+    return replace(skill, version=version) if isinstance(skill, FetchedSkill) and isinstance(version, str) else skill
 
 
-def _entries(source: Source, data: bytes) -> list[dict[str, Any]]:
+def _version(
+    entry: dict[str, Any], source: Source, index_url: str, limits: DownloadLimits
+) -> tuple[dict[str, Any], str]:
+    """The entry of the version that is asked for, and the address from which its url counts."""
+    link = entry.get("versions")
+    listed: list[dict[str, Any]] = []
+    if isinstance(link, str):
+        got = download(urljoin(index_url, link), replace(limits, max_bytes=min(limits.max_bytes, MAX_INDEX_BYTES)))
+        listed, index_url = _entries(source, got.data, "versions"), got.url
+    found = next((one for one in listed if one.get("version") == source.ref), None)
+    if found is not None:
+        return found, index_url
+    if source.digest:
+        return entry, index_url  # its bytes tell whether it is the one
+    known = ", ".join(printable(str(one.get("version"))) for one in listed[:_SHOWN_VERSIONS])
+    raise NotFoundError(
+        f"{source.location} has no version {source.ref} of {source.subpath}.",
+        hint=f"It has: {known}" if known else f"It gives one version only: --skill {source.subpath}",
+        details={"field": "version", "value": source.ref},
+    )
+
+
+def _entries(source: Source, data: bytes, field: str = "skills") -> list[dict[str, Any]]:
     try:
         index: Any = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"{source.location} is not JSON: {error}.", hint="Check the address; an index is a JSON document."
         ) from error
-    skills: Any = cast("dict[str, Any]", index).get("skills") if isinstance(index, dict) else None
+    skills: Any = cast("dict[str, Any]", index).get(field) if isinstance(index, dict) else None
     if not isinstance(skills, list):
         raise InputError(
-            f"{source.location} is JSON, but no discovery index: it has no list `skills`.",
+            f"{source.location} is JSON, but no discovery index: it has no list `{field}`.",
             hint="Check the address.",
         )
     schema: Any = cast("dict[str, Any]", index).get("$schema", "")
@@ -122,7 +176,7 @@ def _entries(source: Source, data: bytes) -> list[dict[str, Any]]:
     return [cast("dict[str, Any]", entry) if isinstance(entry, dict) else {} for entry in entries]
 
 
-def _skill_md(got: Download, source: Source, *, folder: str = "") -> FetchedSkill | RefusedSkill:
+def _skill_md(got: Download, source: Source, folder: str = "") -> FetchedSkill | RefusedSkill:
     path = PurePosixPath(unquote(urlsplit(source.location).path))
     folder = folder or (path.parent.name if path.name in SKILL_FILE_NAMES else path.stem)
     read = bundle_of([BundleFile(SKILL_FILE, got.data)], folder=folder)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from skillyard.delivery.source import Source
+from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import LimitError, NotFoundError
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleRead
 from skillyard.skill.document import parse
@@ -150,7 +150,8 @@ def _spellings(item: FetchedItem) -> tuple[str, ...]:
         return ()
     subpath = item.source.subpath
     named = (item.name,) if isinstance(item, FetchedSkill) else ()
-    return (item.id, subpath, subpath.rpartition("/")[2], *named)
+    listed = (item.source.listing,) if item.source.kind is SourceKind.INDEX else ()
+    return (item.id, subpath, subpath.rpartition("/")[2], *named, *listed)
 
 
 def _unknown_skills(source: Source, missing: Sequence[str], known: Sequence[str], if_empty: str) -> NotFoundError:

@@ -16,6 +16,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _SCP: Final = re.compile(r"[A-Za-z0-9_][\w.-]*@[A-Za-z0-9_][\w.-]*:(?!//)[^\s-]\S*")
 # What `git check-ref-format` refuses, and the signs that turn a ref into a refspec or an option.
 _BAD_REF: Final = re.compile(r"^[-+/.]|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[/.]$")
+_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,127}")
 _SECRET_PARAMETER: Final = re.compile(r"token|secret|password|signature|credential|api_?key|^key$|^sig$", re.IGNORECASE)
 _FORMS_HINT: Final = "See `skillyard add --help` for the forms a source can have."
 
@@ -41,7 +42,7 @@ class Source:
     location: str = ""
     """An absolute path, a URL, or `user@host:path`; never with a password in it."""
     ref: str = ""
-    """Git: the branch, tag or commit asked for; empty is the default branch."""
+    """Git: the branch, tag or commit asked for; empty is the default branch. An index: the version asked for."""
     subpath: str = ""
     """The folder inside the repository or tree; for an index, the name of the skill."""
     digest: str = ""
@@ -55,7 +56,7 @@ class Source:
         """The source as a person would type it."""
         text = f"{self.location}//{self.subpath}" if self.subpath else self.location
         if self.kind is SourceKind.INDEX:
-            text = f"{self.location} ({self.subpath})" if self.subpath else self.location
+            return f"{self.location} ({self.listing})" if self.subpath else self.location
         fragment = "&".join(filter(None, [self.ref, self.digest.replace(":", "=")]))
         return (f"{text}#{fragment}" if fragment else text) or self.kind.value
 
@@ -63,13 +64,19 @@ class Source:
     def words(self) -> tuple[str, ...]:
         """The source as arguments of `skillyard add`."""
         if self.kind is SourceKind.INDEX and self.subpath:
-            return str(replace(self, subpath="")), "--skill", self.subpath
+            return self.location, "--skill", self.listing
         return (str(self),)
 
     @property
     def tree(self) -> "Source":
-        """The whole repository or folder, for reading several of its skills at once."""
-        return replace(self, subpath="", digest="")
+        """The whole repository, folder or index, for reading several of its skills at once."""
+        ref = "" if self.kind is SourceKind.INDEX else self.ref
+        return replace(self, subpath="", digest="", ref=ref)
+
+    @property
+    def listing(self) -> str:
+        """A skill of an index as it is asked for: its name, with the version where one is asked for."""
+        return f"{self.subpath}@{self.ref}" if self.ref else self.subpath
 
     @property
     def recordable(self) -> "Source":
@@ -116,7 +123,10 @@ def _problems(source: Source) -> Iterator[tuple[str, str]]:
     """What is wrong with a source, and the right form."""
     if _CONTROL.search(source.location) or source.location.startswith("-"):
         yield f"The source {source.location!r} starts with '-' or holds control characters.", _FORMS_HINT
-    if source.ref and (source.kind is not SourceKind.GIT or _BAD_REF.search(source.ref)):
+    if source.kind is SourceKind.INDEX:
+        if source.ref and not _VERSION.fullmatch(source.ref):
+            yield f"{source.ref!r} is not a version.", "Write one that the yard has, such as pdf@1.2.0"
+    elif source.ref and (source.kind is not SourceKind.GIT or _BAD_REF.search(source.ref)):
         yield f"{source.ref!r} is not a branch, tag or commit.", "Write a name as git has it: #main, #v1.2 or a commit."
     if source.subpath and not is_plain_path(source.subpath):
         yield (

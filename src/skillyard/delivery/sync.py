@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -19,7 +20,7 @@ from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import IDLE, Act, Action, Plan, blocked
 from skillyard.delivery.source import Source, SourceKind, is_commit
 from skillyard.delivery.update import blocked_source, strange_sources, tracked_skills, with_links
-from skillyard.errors import ConflictError, SkillyardError
+from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, Severity, has_errors
 from skillyard.skill.scan import scan
@@ -78,6 +79,9 @@ class _Syncing:
         source = replace(self.entry.source, digest=self.entry.digest)
         if source.kind is SourceKind.GIT and is_commit(self.entry.resolved):
             return replace(source, ref=self.entry.resolved)
+        if source.kind is SourceKind.INDEX and not source.ref and self.entry.version:
+            with suppress(InputError):  # what an author calls a version need not be one of the index
+                return replace(source, ref=self.entry.version)
         return source
 
     @property

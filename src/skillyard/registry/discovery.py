@@ -61,6 +61,15 @@ class Listed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Offered:
+    """One version of a skill, as it may be had."""
+
+    version: str
+    is_yanked: bool
+    artifact: Artifact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Served:
     """An artifact with its bytes."""
 
@@ -122,6 +131,25 @@ class Discovery:
         if skill is None or artifact is None or hashlib.sha256(data).hexdigest() != sha256:
             raise nothing_here()
         return Served(artifact=artifact, data=data, for_everyone=skill.visibility == Visibility.DISCOVERABLE)
+
+    async def versions(self, principal: Principal | None, skill_id: str) -> tuple[Offered, ...]:
+        """Every published version of a skill, the newest first; whoever may not see the skill learns nothing."""
+        if not _ID.fullmatch(skill_id):
+            raise nothing_here()
+        async with self._database.read() as session:
+            seen = select(SkillRow.id).where(SkillRow.id == skill_id, _seen_by(_audiences(principal)))
+            if await session.scalar(seen) is None:
+                raise nothing_here()
+            query = select(VersionRow.version, VersionRow.digest, VersionRow.yank_reason).where(
+                VersionRow.skill_id == skill_id, VersionRow.state == _PUBLISHED
+            )
+            rows = sorted(await session.execute(query), key=lambda row: _number(row[0]), reverse=True)
+        artifacts = await self._artifacts.of({digest for _, digest, _ in rows})
+        return tuple(
+            Offered(version=version, is_yanked=reason is not None, artifact=artifacts[digest])
+            for version, digest, reason in rows
+            if digest in artifacts
+        )
 
     async def _made(self, audiences: frozenset[str], home: str | None) -> tuple[Listed, ...]:
         async with self._database.read() as session:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from skillyard.identity.principals import Principal
-from skillyard.registry.artifacts import ArtifactKind
+from skillyard.registry.artifacts import Artifact, ArtifactKind
 from skillyard.registry.discovery import Discovery, Listed, nothing_here
 from skillyard.registry.marketplace import Marketplace
 from skillyard.server.api.caller import TheYard
@@ -49,6 +49,16 @@ async def index(discovery: TheDiscovery, caller: Anyone) -> Response:
     return Response(json.dumps(document, separators=(",", ":")), media_type="application/json")
 
 
+@router.get("/{skill_id}/versions.json", response_class=Response)
+async def versions(discovery: TheDiscovery, caller: Anyone, skill_id: str) -> Response:
+    """Every published version of a skill, the newest first, with where its file is; yanked ones say so."""
+    entries = [
+        {"version": one.version, **_file(one.artifact), **({"yanked": True} if one.is_yanked else {})}
+        for one in await discovery.versions(caller, skill_id)
+    ]
+    return Response(json.dumps({"versions": entries}, separators=(",", ":")), media_type="application/json")
+
+
 @router.get("/{skill_id}/{file}", response_class=Response)
 async def artifact(
     request: Request,
@@ -75,12 +85,24 @@ async def artifact(
 
 def _entry(skill: Listed) -> dict[str, Any]:
     artifact = skill.artifact
-    return {
+    file = _file(artifact)
+    entry = {
         "name": skill.listed_as,
-        "type": artifact.kind.value,
+        "type": file["type"],
         "description": _fitting(artifact.description or skill.name),
         # Relative, so that it is right behind any proxy: both it and the index are in one folder.
-        "url": f"{skill.skill_id}/{artifact.sha256}.{_ENDINGS[artifact.kind]}",
+        "url": f"{skill.skill_id}/{file['url']}",
+        "digest": file["digest"],
+    }
+    if skill.version is None:
+        return entry
+    return {**entry, "version": skill.version, "versions": f"{skill.skill_id}/versions.json"}
+
+
+def _file(artifact: Artifact) -> dict[str, str]:
+    return {
+        "type": artifact.kind.value,
+        "url": f"{artifact.sha256}.{_ENDINGS[artifact.kind]}",
         "digest": f"sha256:{artifact.sha256}",
     }
 

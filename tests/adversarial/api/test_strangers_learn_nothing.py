@@ -80,6 +80,7 @@ ABOUT_A_SKILL = [
     ("POST", "skills", {"json": {"name": "{name}", "description": "x", "namespace": "{namespace}"}}),
     ("GET", "/.well-known/agent-skills/{skill_id}/{sha256}.zip", {}),
     ("GET", "/.well-known/agent-skills/{skill_id}/{sha256}.md", {}),
+    ("GET", "/.well-known/agent-skills/{skill_id}/versions.json", {}),
     ("GET", "namespaces/{namespace}", {}),
     ("GET", "namespaces/{namespace}/members", {}),
     ("PUT", "namespaces/{namespace}/policy", {"json": {}}),

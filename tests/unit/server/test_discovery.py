@@ -84,7 +84,8 @@ def test_the_index_is_what_the_specification_says(yard_client):
     assert document.keys() == {"$schema", "skills"}
     assert document["$schema"] == "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
     for entry in document["skills"]:
-        assert entry.keys() == {"name", "type", "description", "url", "digest"}
+        # The last two are extensions: those who do not know them leave them aside.
+        assert entry.keys() == {"name", "type", "description", "url", "digest", "version", "versions"}
         assert 0 < len(entry["description"].encode("utf-16-le")) // 2 <= 1024
         got = client.get(urljoin(INDEX, entry["url"]))
         assert entry["digest"] == f"sha256:{hashlib.sha256(got.content).hexdigest()}"
@@ -103,6 +104,17 @@ def test_a_stranger_sees_what_is_discoverable_and_a_token_all_it_may_read(yard_c
     assert names(client.get(INDEX, headers=owner)) == ["long", "notes", "pdf", "secret"]
 
 
+def test_every_version_can_be_had_by_those_who_see_the_skill(yard_client):
+    client, owner = yard_client
+    for headers, name in (({}, "pdf"), (owner, "secret")):
+        entries = {entry["name"]: entry for entry in client.get(INDEX, headers=owner).json()["skills"]}
+        address = urljoin(INDEX, entries[name]["versions"])
+        (version,) = client.get(address, headers=headers).json()["versions"]
+        assert version["version"] == entries[name]["version"] == "0.1.0"
+        assert urljoin(address, version["url"]) == urljoin(INDEX, entries[name]["url"])
+        assert client.get(urljoin(address, version["url"]), headers=headers).status_code == 200
+
+
 def test_an_artifact_can_be_kept_for_ever_by_those_who_may_have_it(yard_client):
     client, owner = yard_client
     urls = {entry["name"]: urljoin(INDEX, entry["url"]) for entry in client.get(INDEX, headers=owner).json()["skills"]}
@@ -115,12 +127,17 @@ def test_an_artifact_can_be_kept_for_ever_by_those_who_may_have_it(yard_client):
     assert "authorization" in private.headers["vary"]
 
 
-@pytest.mark.parametrize("name", ["secret", "nothing", "wrong digest", "wrong ending", "no address"])
+@pytest.mark.parametrize(
+    "name",
+    ["secret", "versions of secret", "versions of nothing", "nothing", "wrong digest", "wrong ending", "no address"],
+)
 def test_what_a_stranger_may_not_have_looks_like_what_is_not_there(yard_client, name):
     client, owner = yard_client
     entries = {entry["name"]: entry["url"] for entry in client.get(INDEX, headers=owner).json()["skills"]}
     url = {
         "secret": entries["secret"],
+        "versions of secret": f"{entries['secret'].partition('/')[0]}/versions.json",
+        "versions of nothing": "nothing/versions.json",
         "nothing": f"nothing/{'0' * 64}.zip",
         "wrong ending": entries["pdf"].replace(".zip", ".md"),
         "no address": f"%00/{'é' * 300}.zip",
