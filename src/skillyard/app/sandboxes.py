@@ -9,14 +9,16 @@ from skillyard.config.settings import Settings
 from skillyard.db.database import Database
 from skillyard.sandbox.browsing import Browsing
 from skillyard.sandbox.cargo_ledger import CargoLedger
+from skillyard.sandbox.defaults import SandboxDefaults
 from skillyard.sandbox.execution_log import ExecutionLog
 from skillyard.sandbox.hosts import Host
 from skillyard.sandbox.imported_runs import ImportedRuns
 from skillyard.sandbox.imported_sessions import ImportedSessions
 from skillyard.sandbox.onlookers import Onlookers
+from skillyard.sandbox.place import Limits
 from skillyard.sandbox.running import Choosing, Running
 from skillyard.sandbox.runs import Recorder, Runs
-from skillyard.sandbox.service import SandboxDefaults, Sandboxes
+from skillyard.sandbox.service import Sandboxes
 from skillyard.sandbox.sweep import Sweep
 from skillyard.sandbox.workspace import Workspace
 
@@ -69,8 +71,10 @@ def sandbox_rooms(
         idle_ttl=settings.sandbox_idle_ttl,
         per_person=settings.sandboxes_per_person,
         private_network=settings.private_network,
+        ceilings=Limits(**settings.sandbox_ceilings.model_dump()),
+        cargos_per_person=settings.cargos_per_person,
     )
-    cargos = CargoLedger(database, running, clock=clock)
+    cargos = CargoLedger(database, running, defaults=defaults, clock=clock)
     sandboxes = Sandboxes(database, running, cargos, defaults=defaults, clock=clock)
     log = ExecutionLog(database, blobs, clock=clock)
     onlookers = Onlookers()

@@ -24,6 +24,7 @@ _RULES: Final = {
     "chromium": "a program",
     "admin_token": "a text of at least 16 characters",
     "sandbox_uids": "a range of users such as 700000-765535",
+    "sandbox_ceilings": "a table of limits of sandboxes, such as memory_bytes",
     "skill_injection": "a table of enabled, max_skills and include_stages",
     "releases": "a table of canary_percent, minimum_sample, window_hours and others",
     "learning": "a table of memory, rules, skills, other_reviewer, max_calls, max_tokens and max_seconds",

@@ -1,8 +1,10 @@
 """Settings that belong together and are set as one table."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+_GIB: Final = 2**30
 
 
 class SkillInjection(BaseModel):
@@ -13,6 +15,21 @@ class SkillInjection(BaseModel):
     enabled: bool = True
     max_skills: int = Field(default=50, ge=0, le=1000)
     include_stages: tuple[Literal["stable", "canary"], ...] = ("stable", "canary")
+
+
+class SandboxCeilings(BaseModel):
+    """The most that a sandbox may be given, whoever asks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    memory_bytes: int = Field(default=4 * _GIB, ge=1, le=64 * _GIB)
+    processes: int = Field(default=1024, ge=1, le=4096)
+    open_files: int = Field(default=8192, ge=1, le=65_536)
+    file_bytes: int = Field(default=8 * _GIB, ge=1, le=64 * _GIB)
+    disk_bytes: int = Field(default=8 * _GIB, ge=2**20, le=64 * _GIB)
+    tmp_bytes: int = Field(default=_GIB, ge=1, le=16 * _GIB)
+    cpu_seconds: int = Field(default=3600, ge=1, le=86_400)
+    output_bytes: int = Field(default=2**24, ge=1, le=2**26)
 
 
 class Releases(BaseModel):

@@ -19,7 +19,7 @@ from pydantic_settings import (
 
 from skillyard.config.files import read_config_file, read_project_file, split_roots
 from skillyard.config.paths import default_home, project_config_file, user_config_file
-from skillyard.config.sections import Learning, Releases, SkillInjection
+from skillyard.config.sections import Learning, Releases, SandboxCeilings, SkillInjection
 
 ENV_PREFIX: Final = "SKILLYARD_"
 DOCUMENT_ROOT: Final = "DOCUMENT_ROOT"
@@ -138,6 +138,12 @@ class Settings(BaseSettings):
     sandboxes_per_person: int = Field(
         default=100, ge=0, description="Sandboxes that one person may have; 0 means no limit."
     )
+    cargos_per_person: int = Field(
+        default=100, ge=0, description="Cargos made for themselves that one person may have; 0 means no limit."
+    )
+    sandbox_ceilings: Annotated[SandboxCeilings, NoDecode] = Field(
+        default_factory=SandboxCeilings, description="The most that a sandbox may be given, whoever asks for more."
+    )
     sandbox_allow_private: bool | None = Field(
         default=None, description="Whether a sandbox's allow-list may name this machine and its private network."
     )
@@ -233,7 +239,7 @@ class Settings(BaseSettings):
             raise ValueError("it is no range of users")
         return value
 
-    @field_validator("skill_injection", "releases", "learning", mode="before")
+    @field_validator("skill_injection", "sandbox_ceilings", "releases", "learning", mode="before")
     @classmethod
     def _section(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return json.loads(value) if isinstance(value, str) else value

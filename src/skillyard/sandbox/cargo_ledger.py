@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import delete, select, tuple_, update
+from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.cancellation import to_the_end
@@ -16,14 +16,15 @@ from skillyard.errors import (
     ConflictError,
     InputError,
     NotFoundError,
+    QuotaError,
     SandboxNotReadyError,
 )
 from skillyard.identity.principals import Principal, Scope
 from skillyard.sandbox.cursors import cursor_of, read_cursor, require_page
+from skillyard.sandbox.defaults import SandboxDefaults
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, SandboxRow
 from skillyard.sandbox.place import MIB, Limits
-from skillyard.sandbox.profiles import MAX_SIZE_MB
 from skillyard.sandbox.running import Running
 
 DEFAULT_SIZE_MB: Final = Limits().disk_bytes // MIB
@@ -50,25 +51,42 @@ class CargoPage:
 class CargoLedger:
     """Makes, lists and removes workspaces; each belongs to one person."""
 
-    def __init__(self, database: Database, running: Running, *, clock: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        database: Database,
+        running: Running,
+        *,
+        defaults: SandboxDefaults | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
         self._database = database
+        self._defaults = defaults or SandboxDefaults()
         self._running = running
         self._clock = clock
+
+    @property
+    def default_size_mb(self) -> int:
+        return min(DEFAULT_SIZE_MB, self._most_mb)
+
+    @property
+    def _most_mb(self) -> int:
+        return self._defaults.ceilings.disk_bytes // MIB
 
     async def create(self, caller: Principal, *, size_limit_mb: int | None = None) -> Cargo:
         """A workspace of its own; its files are made with the first sandbox that uses it."""
         caller.require_scope(Scope.WRITE)
-        size = DEFAULT_SIZE_MB if size_limit_mb is None else size_limit_mb
-        if not 1 <= size <= MAX_SIZE_MB:
+        size = self.default_size_mb if size_limit_mb is None else size_limit_mb
+        if not 1 <= size <= self._most_mb:
             raise InputError(
                 f"A cargo cannot have {size} MB.",
-                hint=f"Use 1 to {MAX_SIZE_MB}.",
-                details={"field": "size_limit_mb", "value": size, "limit": MAX_SIZE_MB},
+                hint=f"Use 1 to {self._most_mb}: more is not allowed here.",
+                details={"field": "size_limit_mb", "value": size, "limit": self._most_mb},
             )
         backend = await self._running.backend(None)
         row = new_cargo(caller, backend=backend.name, size_limit_mb=size, now=self._clock())
         async with self._database.write() as transaction:
             transaction.once = True
+            await self._require_room(transaction.session, caller)
             transaction.session.add(row)
         return cargo_of(row)
 
@@ -132,6 +150,7 @@ class CargoLedger:
         row.home = await backend.home()
         async with self._database.write() as transaction:
             transaction.once = True
+            await self._require_room(transaction.session, caller)
             transaction.session.add(row)
         try:
             await backend.copy_cargo(source, row.id)
@@ -175,6 +194,21 @@ class CargoLedger:
                 marked = update(CargoRow).where(CargoRow.id.in_(found)).values(deleted_at=self._clock())
                 await transaction.session.execute(marked, execution_options=UNSEEN)
         return [*ids, *found]
+
+    async def _require_room(self, session: AsyncSession, caller: Principal) -> None:
+        most = self._defaults.cargos_per_person
+        mine = select(func.count()).where(
+            CargoRow.tenant_id == caller.tenant_id,
+            CargoRow.owner_id == caller.person_id,
+            CargoRow.managed_by.is_(None),
+            or_(CargoRow.deleted_at.is_(None), CargoRow.maker.is_not(None)),
+        )
+        if most and (await session.execute(mine)).scalar_one() >= most:
+            raise QuotaError(
+                f"You have {most} cargos, and no more are given.",
+                hint="Delete some, or have SKILLYARD_CARGOS_PER_PERSON raised.",
+                details={"limit": most},
+            )
 
     async def _show(self, cargo_id: str) -> None:
         async with self._database.write(bookkeeping=True) as transaction:

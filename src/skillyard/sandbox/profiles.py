@@ -10,7 +10,7 @@ from skillyard.sandbox.place import MIB, Limits
 DEFAULT_PROFILE: Final = "python-default"
 MAX_SIZE_MB: Final = 65_536
 """Of a cargo."""
-_CEILING: Final = Limits(
+HIGHEST: Final = Limits(
     memory_bytes=64 * 1024 * MIB,
     processes=4096,
     open_files=65_536,
@@ -20,7 +20,7 @@ _CEILING: Final = Limits(
     cpu_seconds=86_400,
     output_bytes=64 * MIB,
 )
-"""What can be asked for, at most."""
+"""What a yard can allow, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,10 +72,10 @@ def profile_named(name: str) -> Profile:
     return PROFILES[name]
 
 
-def limits_of(profile: Profile, wanted: dict[str, int]) -> Limits:
-    """The limits of a profile with some of them set otherwise, within what can be had at all."""
+def limits_of(profile: Profile, wanted: dict[str, int], ceilings: Limits = HIGHEST) -> Limits:
+    """The limits of a profile with some of them set otherwise, within what the yard allows."""
     names = [each.name for each in fields(Limits)]
-    values: dict[str, int] = {name: getattr(profile.limits, name) for name in names}
+    values: dict[str, int] = {name: min(getattr(profile.limits, name), getattr(ceilings, name)) for name in names}
     for name, value in wanted.items():
         if name not in values:
             raise InputError(
@@ -83,11 +83,11 @@ def limits_of(profile: Profile, wanted: dict[str, int]) -> Limits:
                 hint=f"Set some of: {', '.join(names)}.",
                 details={"field": f"limits.{name}", "known": names},
             )
-        most = getattr(_CEILING, name)
+        most = getattr(ceilings, name)
         if not 1 <= value <= most:
             raise InputError(
                 f"The limit {name!r} cannot be {value}.",
-                hint=f"Use 1 to {most}.",
+                hint=f"Use 1 to {most}: more is not allowed here.",
                 details={"field": f"limits.{name}", "value": value, "limit": most},
             )
         values[name] = value

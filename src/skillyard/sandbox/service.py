@@ -21,8 +21,9 @@ from skillyard.errors import (
     SkillyardError,
 )
 from skillyard.identity.principals import Principal, Scope
-from skillyard.sandbox.cargo_ledger import DEFAULT_SIZE_MB, Cargo, CargoLedger, new_cargo, own_cargo
+from skillyard.sandbox.cargo_ledger import Cargo, CargoLedger, new_cargo, own_cargo
 from skillyard.sandbox.cursors import cursor_of, read_cursor, require_page
+from skillyard.sandbox.defaults import SandboxDefaults
 from skillyard.sandbox.ids import new_id
 from skillyard.sandbox.models import CargoRow, SandboxRow
 from skillyard.sandbox.network import NetworkPolicy
@@ -47,19 +48,6 @@ from skillyard.sandbox.store import RELEASED, count_of, holders, sandbox_row, sa
 
 _Owner: TypeAlias = tuple[str, str]
 _NOTHING: Final = Stats(processes=0, memory_bytes=0, disk_bytes=0, cpu_seconds=0.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SandboxDefaults:
-    """What holds where nothing else is asked for."""
-
-    ttl: int = 0
-    """Seconds; 0 for no end."""
-    idle_ttl: int = 1800
-    per_person: int = 100
-    """Sandboxes that one person may have; 0 for any number."""
-    private_network: bool = True
-    """Whether everyone may list addresses that are not public; whoever runs the yard may in any case."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +85,7 @@ class Sandboxes:
         caller.require_scope(Scope.WRITE)
         self._require_reach(caller, spec.network)
         profile = profile_named(spec.profile)
-        limits = limits_of(profile, dict(spec.limits))
+        limits = limits_of(profile, dict(spec.limits), self.defaults.ceilings)
         requested = await self._requested_backend(caller, spec)
         backend = await self._running.backend(requested, spec.barriers)
         abilities = (await backend.capabilities()).abilities
@@ -133,7 +121,7 @@ class Sandboxes:
             transaction.once = True
             await self._require_room(transaction.session, caller, now)
             if spec.cargo_id is None:
-                size = max(1, limits.disk_bytes // MIB) if "disk_bytes" in spec.limits else DEFAULT_SIZE_MB
+                size = max(1, limits.disk_bytes // MIB) if "disk_bytes" in spec.limits else self._cargos.default_size_mb
                 cargo = new_cargo(caller, backend=backend.name, size_limit_mb=size, now=now, managed_by=row.id)
                 transaction.session.add(cargo)
                 row.cargo_id = cargo.id

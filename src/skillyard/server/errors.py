@@ -46,7 +46,7 @@ def _wrong_request(request: Request, error: Exception) -> Response:
         else "/openapi.json says what each parameter may be.",
         details={"problems": problems},
     )
-    return _answer(request, typed)
+    return _answer(request, typed, status=typed.http_status)
 
 
 def _http(request: Request, error: Exception) -> Response:

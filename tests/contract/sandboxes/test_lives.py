@@ -277,3 +277,39 @@ async def test_listings_come_page_by_page_and_by_status(world, here):
     cargos = await here.cargos.page(world.editor, managed=True, limit=4)
     assert len(cargos.cargos) == 4
     assert len((await here.cargos.page(world.editor, managed=True, limit=4, cursor=cargos.next)).cargos) == 1
+
+
+async def test_nobody_is_given_more_than_the_ceilings_of_the_yard(world, start):
+    ceilings = {"memory_bytes": 2**20, "disk_bytes": 2**21, "processes": 64}
+    here = start(sandbox_ceilings=ceilings)
+    for name, most in ceilings.items():
+        for caller in (world.editor, world.boss):
+            with pytest.raises(InputError) as caught:
+                await here.sandboxes.create(caller, SandboxSpec(limits={name: most + 1}))
+            assert caught.value.details == {"field": f"limits.{name}", "value": most + 1, "limit": most}
+    made = await here.sandboxes.create(world.editor, SandboxSpec(profile="browser-python"))
+    assert (made.limits.memory_bytes, made.limits.processes, made.limits.disk_bytes) == (2**20, 64, 2**21)
+    with pytest.raises(InputError) as caught:
+        await here.cargos.create(world.editor, size_limit_mb=3)
+    assert caught.value.details == {"field": "size_limit_mb", "value": 3, "limit": 2}
+    assert (await here.cargos.create(world.editor)).size_limit_mb == 2
+
+
+async def test_a_usual_yard_gives_no_sandbox_the_whole_machine(world, here):
+    with pytest.raises(InputError, match="memory_bytes"):
+        await here.sandboxes.create(world.editor, SandboxSpec(limits={"memory_bytes": 64 * 2**30}))
+
+
+async def test_a_person_has_so_many_cargos_and_no_more(world, start):
+    here = start(cargos_per_person=2)
+    made = await here.sandboxes.create(world.editor, SandboxSpec())
+    await here.runs.shell(world.editor, made.id, "true")
+    first = await here.cargos.create(world.editor)
+    await here.sandboxes.snapshot(world.editor, made.id)
+    for more in (here.cargos.create(world.editor), here.sandboxes.snapshot(world.editor, made.id)):
+        with pytest.raises(QuotaError) as caught:
+            await more
+        assert caught.value.details == {"limit": 2}
+    await here.cargos.create(world.boss)
+    await here.cargos.delete(world.editor, first.id)
+    await here.cargos.create(world.editor)

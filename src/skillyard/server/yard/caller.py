@@ -44,12 +44,13 @@ _MEANINGS: Final = {
     409: "`conflict`, `sandbox_expired` or `sandbox_ttl_infinite`: the state does not allow it.",
     413: "`limit_exceeded`: larger than allowed.",
     414: "`limit_exceeded`: the path and query are longer than allowed.",
+    422: "`validation_error`: a field is missing, of another type, or out of its range.",
     429: "`quota_exceeded`: you have, or ask for, too many.",
     502: "`ship_error`: what runs the sandbox failed.",
     503: "`session_not_ready`: the sandbox cannot be used now; try again. `elsewhere`: another server has its files.",
     504: "`timeout`: it was not done in its time.",
 }
-_ALWAYS: Final = (400, 401, 403, 404, 413, 414, 429, 503)
+_ALWAYS: Final = (400, 401, 403, 404, 413, 414, 422, 429, 503)
 
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:

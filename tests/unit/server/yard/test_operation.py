@@ -45,7 +45,7 @@ def test_health_needs_no_token(plane, ana):
 def test_errors_before_and_beside_the_routes_have_the_same_shape(ana):
     ana.fails("GET", "nowhere", "not_found", 404)
     ana.fails("PATCH", "sandboxes", "validation_error", 405)
-    ana.fails("POST", "sandboxes", "validation_error", 400, content=b"{", headers={"content-type": "application/json"})
+    ana.fails("POST", "sandboxes", "validation_error", 422, content=b"{", headers={"content-type": "application/json"})
     ana.fails("POST", "sandboxes", "limit_exceeded", 413, content=b"x" * (21 * 1024 * 1024))
     answer = ana.token.served.client.get("/v1/sandboxes")
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")

@@ -51,7 +51,7 @@ def test_a_run_that_takes_too_long_is_an_answer(ana, sandbox):
 
 @pytest.mark.parametrize("body", [{}, {"code": "1", "timeout": 0}, {"code": "1", "timeout": 301}, {"code": 1}])
 def test_a_wrong_run_is_a_validation_error(ana, sandbox, body):
-    ana.fails("POST", f"{sandbox}/python/exec", "validation_error", 400, json=body)
+    ana.fails("POST", f"{sandbox}/python/exec", "validation_error", 422, json=body)
 
 
 def test_secrets_of_a_run_are_told_to_nobody(ana, sandbox):
@@ -60,7 +60,7 @@ def test_secrets_of_a_run_are_told_to_nobody(ana, sandbox):
     assert done["output"] == "***\n"
     entry = ana.get(f"{sandbox}/history/{done['execution_id']}")
     assert secret not in str(entry)
-    ana.fails("POST", f"{sandbox}/shell/exec", "validation_error", 400, json={"command": "x", "secrets": {"a b": "c"}})
+    ana.fails("POST", f"{sandbox}/shell/exec", "validation_error", 422, json={"command": "x", "secrets": {"a b": "c"}})
 
 
 def test_what_a_profile_lacks_is_not_supported(ana):
@@ -86,7 +86,7 @@ def test_text_files_are_written_read_listed_and_deleted(ana, sandbox):
     assert ana.delete(files, 200, params={"path": "a"}) == {"status": "ok"}
     ana.fails("GET", files, "file_not_found", 404, params={"path": "a/b.txt"})
     ana.fails("DELETE", files, "file_not_found", 404, params={"path": "a"})
-    ana.fails("GET", files, "validation_error", 400)
+    ana.fails("GET", files, "validation_error", 422)
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "/workspace/x", "../x", "a/../../x", "", "a\0b"])
@@ -170,7 +170,7 @@ def test_the_history_tells_filters_and_takes_remarks(ana, sandbox):
     assert ana.get(f"{sandbox}/history/last")["id"] == two["execution_id"]
     assert ana.get(f"{sandbox}/history/last", params={"exec_type": "python"})["id"] == one["execution_id"]
     ana.fails("GET", f"{sandbox}/history/last", "not_found", 404, params={"exec_type": "browser"})
-    ana.fails("GET", f"{sandbox}/history", "validation_error", 400, params={"exec_type": "dance"})
+    ana.fails("GET", f"{sandbox}/history", "validation_error", 422, params={"exec_type": "dance"})
     ana.fails("GET", f"{sandbox}/history/exec-none", "not_found", 404)
     said = ana.patch(f"{sandbox}/history/{one['execution_id']}", {"notes": "reuse", "description": None})
     assert (said["description"], said["notes"], said["tags"]) == ("first", "reuse", "demo,etl")

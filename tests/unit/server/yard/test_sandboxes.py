@@ -36,8 +36,6 @@ def test_what_is_ours_can_be_asked_for_too(ana):
     "body",
     [
         {"profile": "none"},
-        {"ttl": "soon"},
-        {"ttl": -1},
         {"network": "all"},
         {"network": {"allow": ["ftp://x"]}},
         {"limits": {"speed": 3}},
@@ -49,6 +47,17 @@ def test_a_wrong_wish_is_a_validation_error(ana, body):
     error = ana.fails("POST", "sandboxes", "validation_error", 400, json=body)
     assert error["message"]
     assert ana.get("sandboxes")["items"] == []
+
+
+@pytest.mark.parametrize("body", [{"ttl": "soon"}, {"ttl": -1}, {"limits": {"processes": "many"}}])
+def test_a_field_of_another_type_or_out_of_its_range_is_unprocessable(ana, body):
+    error = ana.fails("POST", "sandboxes", "validation_error", 422, json=body)
+    assert error["details"]["problems"][0]["field"].startswith("body.")
+
+
+def test_a_sandbox_and_a_cargo_are_made_without_a_body(ana):
+    assert ana.request("POST", "sandboxes", 201).json()["profile"] == "python-default"
+    assert ana.request("POST", "cargos", 201).json()["size_limit_mb"] == 1024
 
 
 def test_what_nobody_knows_is_ignored(ana):
@@ -119,7 +128,7 @@ def test_a_time_is_extended_once_per_key(ana):
     assert first["expires_at"] > made["expires_at"]
     assert ana.post(path, {"extend_by": 100}, headers={"idempotency-key": "key-1"}) == first
     assert ana.post(path, {"extend_by": 100})["expires_at"] > first["expires_at"]
-    ana.fails("POST", path, "validation_error", 400, json={"extend_by": 0})
+    ana.fails("POST", path, "validation_error", 422, json={"extend_by": 0})
     endless = ana.sandbox()
     ana.fails("POST", f"sandboxes/{endless['id']}/extend_ttl", "sandbox_ttl_infinite", 409, json={"extend_by": 1})
 
@@ -143,9 +152,9 @@ def test_sandboxes_are_listed_page_by_page(ana):
     assert second["next_cursor"] is None
     assert len(ana.get("sandboxes", params={"status": "idle"})["items"]) == 3
     assert ana.get("sandboxes", params={"status": "ready"})["items"] == []
-    ana.fails("GET", "sandboxes", "validation_error", 400, params={"status": "tired"})
+    ana.fails("GET", "sandboxes", "validation_error", 422, params={"status": "tired"})
     ana.fails("GET", "sandboxes", "validation_error", 400, params={"cursor": "?"})
-    ana.fails("GET", "sandboxes", "validation_error", 400, params={"limit": 0})
+    ana.fails("GET", "sandboxes", "validation_error", 422, params={"limit": 0})
 
 
 def test_nobody_has_more_than_allowed(start):
@@ -194,7 +203,7 @@ def test_a_cargo_has_every_field_that_clients_read(ana):
     assert {"backend", "created_at", "last_accessed_at"} <= set(made)
     assert ana.get(f"cargos/{made['id']}") == made
     for wrong in (0, 100_000):
-        ana.fails("POST", "cargos", "validation_error", 400, json={"size_limit_mb": wrong})
+        ana.fails("POST", "cargos", "validation_error", 422, json={"size_limit_mb": wrong})
     ana.fails("GET", "cargos/cargo-none", "not_found", 404)
     ana.delete(f"cargos/{made['id']}")
     ana.fails("DELETE", f"cargos/{made['id']}", "not_found", 404)

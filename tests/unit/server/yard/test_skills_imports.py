@@ -35,4 +35,4 @@ def test_what_is_wrong_is_refused(ana):
         (SESSION, [run()] * 501),
     ):
         body = {"session": session, "runs": runs}
-        ana.fails("POST", "skills/executions/import", "validation_error", 400, json=body)
+        ana.fails("POST", "skills/executions/import", "validation_error", 422, json=body)

@@ -174,4 +174,4 @@ def test_python_is_followed_and_remembers(ana, sandbox):
 def test_what_cannot_run_is_refused_as_elsewhere(ana, sandbox):
     ana.fails("POST", "sandboxes/none/shell/stream", "not_found", 404, json={"command": "true"})
     ana.fails("POST", f"{sandbox}/shell/stream", "invalid_path", 400, json={"command": "true", "cwd": "/etc"})
-    ana.fails("POST", f"{sandbox}/python/stream", "validation_error", 400, json={"code": "1", "timeout": 0})
+    ana.fails("POST", f"{sandbox}/python/stream", "validation_error", 422, json={"code": "1", "timeout": 0})
