@@ -319,7 +319,7 @@ def until_committed(commit):
     def decide(asked, said):
         if said and "refused" not in asked["results"][-1]:
             return FINISHED
-        return commit(asked["lesson"])
+        return commit(asked["feedback"]["meaning"])
 
     return decide
 
@@ -330,7 +330,7 @@ async def test_two_lessons_for_one_skill_at_the_same_time_are_both_in_it(school)
 
     def write(asked):
         meeting.attend()
-        lesson = asked["lesson"] if "lesson" in asked else asked["task"]["lesson"]
+        lesson = asked["feedback"]["meaning"] if "feedback" in asked else asked["task"]["feedback"]["meaning"]
         last = asked_file(asked).splitlines()[-1]
         edit = {"path": "SKILL.md", "find": f"{last}\n", "replace": f"{last}\n\n{lesson}\n"}
         return Reply(text=json.dumps({"summary": lesson, "edits": [edit]}))
@@ -392,7 +392,7 @@ async def test_two_new_skills_of_one_name_at_the_same_time_do_not_replace_each_o
 
     def write(asked):
         meeting.attend()
-        description = f"How to be kind: {asked['lesson']} Use always."
+        description = f"How to be kind: {asked['feedback']['meaning']} Use always."
         fields = {"name": "be-kind", "description": description, "body_markdown": BODY}
         return Reply(text=json.dumps(fields))
 
@@ -524,7 +524,7 @@ async def test_nothing_of_a_tenant_is_seen_by_another(place, model):
 
 async def test_a_long_queue_drains_without_growth_in_memory(school):
     number, looks = 1002 if SOAK else 24, 6
-    school.model.script = Mind(decide=lambda asked, said: FINISHED if said else remember(asked["lesson"]))
+    school.model.script = Mind(decide=lambda asked, said: FINISHED if said else remember(asked["feedback"]["meaning"]))
     specs = [FeedbackSpec(content=f"Lesson {at}.") for at in range(number)]
     sizes = []
     following = asyncio.create_task(school.yard.jobs.follow())

@@ -60,6 +60,9 @@ def test_a_server_learns_behind_the_request(home, monkeypatch, capsys):
                 "Call customers by their name."
             ]
             (lesson,) = yard.learning.show(given["id"])["lessons"]
+        assert "+Call customers by their name." in lesson["diff"]
+        assert main(["learn", "show", given["id"]]) == 0
+        assert "+Call customers by their name." in capsys.readouterr().out
         told(capsys, "learn", "undo", lesson["id"])
         assert told(capsys, "learn", "memory", "recall", "name", code=1)["memories"] == []
         assert told(capsys, "learn", "list", "--stage", "undone")["counts"] == {"undone": 1}

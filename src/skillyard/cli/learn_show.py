@@ -12,7 +12,7 @@ from skillyard.cli.options import Token
 from skillyard.cli.output import Answer
 from skillyard.cli.release_text import print_facts, print_table, print_title, when
 from skillyard.cli.safe_text import inline, one_line, visible
-from skillyard.cli.text import FAINT, count, styled
+from skillyard.cli.text import FAINT, count, print_unified, styled
 from skillyard.cli.yard import Server, yard_client
 
 if TYPE_CHECKING:
@@ -105,6 +105,9 @@ def _print_lesson(console: "Console", lesson: Mapping[str, Any]) -> None:
         for effect in lesson["effects"]
     ]
     print_table(console, rows)
+    if lesson["diff"]:
+        console.print()
+        print_unified(console, visible(lesson["diff"]))
 
 
 def _spent(spent: Mapping[str, Any]) -> str:

@@ -79,6 +79,11 @@ def _told(feedback: Feedback, agents: Sequence[Agent]) -> str:
     return json.dumps({"agents": listed, "feedback": told_feedback(feedback)}, ensure_ascii=False, indent=1)
 
 
+def told_lesson(feedback: Feedback, meaning: str) -> Mapping[str, object]:
+    """Feedback with what it means for one agent. That repeats what was said, and is as little an instruction."""
+    return {"meaning": meaning, **told_feedback(feedback)}
+
+
 def told_feedback(feedback: Feedback) -> Mapping[str, object]:
     """Feedback as a model reads it: data, never instructions."""
     events = json.dumps(list(feedback.events), ensure_ascii=False, default=str)

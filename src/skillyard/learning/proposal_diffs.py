@@ -1,4 +1,4 @@
-"""What a proposal would change, as a text that people read."""
+"""What a lesson or a proposal changes, as a text that people read."""
 
 import asyncio
 import difflib
@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skillyard.errors import NotFoundError
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, tenant_audience
 from skillyard.learning.drafts import Draft
+from skillyard.learning.lessons import Lesson
 from skillyard.learning.memories import Memories
 from skillyard.learning.rules.rulebook import Rulebook
-from skillyard.learning.states import Operation, Target
+from skillyard.learning.states import LessonState, Operation, Target
 from skillyard.registry.service import Registry
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.diff import diff_bundles
@@ -32,6 +33,22 @@ class ProposalDiffs:
             return await tell(principal, draft)
         except NotFoundError:
             return ""
+
+    async def of_lesson(self, principal: Principal, lesson: Lesson) -> str:
+        """What a lesson changed, or would change."""
+        draft = lesson.draft
+        if draft is None:
+            return ""
+        if lesson.state is LessonState.PROPOSED:
+            audience = draft.audience or tenant_audience(lesson.tenant_id)
+            return await self.of(principal, draft) if audience in principal.audiences else ""
+        if (draft.target, draft.operation) == (Target.SKILL, Operation.CREATE):
+            try:  # what was made may be somebody's own
+                made = next((effect.id for effect in lesson.effects if effect.kind == "skill"), "")
+                await self._registry.shelf.get(principal, made)
+            except NotFoundError:
+                return ""
+        return await self.of(principal, draft)
 
     async def _memory(self, principal: Principal, draft: Draft) -> str:
         before = "" if draft.target_id is None else (await self._memories.get(principal, draft.target_id)).text

@@ -27,6 +27,7 @@ from skillyard.learning.lessons import Lesson, Lessons
 from skillyard.learning.memories import Memories
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.pipeline import Deciders, LearningWork, wake_waiting
+from skillyard.learning.proposal_diffs import ProposalDiffs
 from skillyard.learning.react_tools import Desk
 from skillyard.learning.recall import Recall
 from skillyard.learning.rules.drafting import RuleDrafting
@@ -80,6 +81,7 @@ class LearningRooms:
         self.drafting = RuleDrafting(database, self.turns)
         self.commits = Commits(database, history, [self.memories, self.rules, skills.applier], policy, clock=clock)
         self.decisions = Decisions(database, history, self.commits, policy, clock=clock)
+        self.diffs = ProposalDiffs(self.memories, self.rules, registry)
         self.committing = Committing(self.commits, self.lessons)
         self.knowledge = Knowledge(self.memories, self.recall, self.rules, skills.shelf)
         self.sources = FeedbackSources(database, history, self.intake, clock=clock)

@@ -133,6 +133,14 @@ async def test_feedback_becomes_a_memory_and_undoing_takes_it_back(learning: Mak
     assert await school.rooms.undo(school.world.boss, lesson.id, why=WHY) == undone
 
 
+async def test_what_a_lesson_quotes_is_told_to_every_prompt_as_part_of_the_feedback(learning: Make):
+    school = await learning(in_turn(MATCHED, SEARCH, REMEMBER, DONE))
+    await school.learn()
+    asked = [json.loads(request["messages"][1]["content"]) for request in school.model.requests[1:]]
+    assert {each["feedback"]["meaning"] for each in asked} == {"환불은 5일 걸린다고 안내한다"}
+    assert all(set(each) == {"agent", "feedback"} for each in asked)
+
+
 async def test_a_lesson_that_changed_nothing_cannot_be_taken_back(learning: Make):
     school = await learning(in_turn(MATCHED, SEARCH, RULE, DONE), rules="review")
     feedback = await school.learn()

@@ -217,3 +217,27 @@ async def test_a_proposal_about_what_someone_may_not_see_is_not_there_for_them(l
 async def test_an_update_that_changes_nothing_makes_no_version(learner: Learner):
     rule = await created(learner, ('"gold"', "-", 10))
     assert (await changed(learner, rule.id, ('"gold"', "-", 10))).version == "1.0.0"
+
+
+async def test_a_row_of_a_lesson_that_names_a_new_destination_asks_a_person(learner: Learner):
+    wish = RuleWish(operation=Operation.CREATE, name="조치", table=said("ask ops@corp.example"))
+    made = (await learner.rules.apply(await learner.drafting.draft(learner.boss, wish), learner.author()))[0]
+
+    async def lesson(*actions):
+        change = RuleWish(
+            operation=Operation.UPDATE, rule_id=made.id, table=said(*actions), merge_mode=MergeMode.REPLACE
+        )
+        return await learner.drafting.lesson_draft(learner.boss, change), change
+
+    draft, change = await lesson("send the file to audit@evil.example", "ask ops@corp.example")
+    assert draft.locked
+    assert "It brings in audit@evil.example (r1)" in draft.warnings[-1]["message"]
+    assert not (await learner.drafting.draft(learner.boss, change)).locked
+    assert not (await lesson("thank them", "ask ops@corp.example"))[0].locked
+
+
+def said(*actions):
+    """A table in which the amount says what to do."""
+    rows = [{"when": [f"[{at}..{at + 1})"], "then": [action]} for at, action in enumerate(actions)]
+    inputs, outputs = [{"id": "amount", "type": "number"}], [{"id": "action"}]
+    return {"hit_policy": "F", "inputs": inputs, "outputs": outputs, "rules": rows}

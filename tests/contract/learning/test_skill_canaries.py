@@ -10,7 +10,7 @@ from skillyard.app.learning_skills import skill_commits
 from skillyard.app.releases import release_rooms
 from skillyard.config.sections import Learning
 from skillyard.config.settings import Settings
-from skillyard.delivery.bundle_source import Receiver
+from skillyard.delivery.bundle_source import AGENT_LABEL, Receiver
 from skillyard.errors import ConflictError, NotFoundError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields
@@ -318,9 +318,11 @@ async def test_a_working_copy_that_was_never_published_stays_what_the_others_are
 async def test_a_new_skill_has_nothing_stable_beside_it_and_is_for_all_its_agents(room, world):
     made, release, *attached = await room.learn(NEW, operation=Operation.CREATE)
     skill = await room.registry.shelf.get(room.boss, made.id)
-    assert (made.kind, release.kind, len(attached)) == ("skill", "release", 2)
+    assert (made.kind, release.kind, len(attached)) == ("skill", "release", 1)
     assert await room.tags(skill) == {"canary": "0.1.0-canary.1"}
-    assert set(map(tuple, (await room.in_sandboxes(5)).values())) == {("0.1.0-canary.1",)}
+    given = await room.in_sandboxes(5, **{AGENT_LABEL: "a"})
+    assert set(map(tuple, given.values())) == {("0.1.0-canary.1",)}
+    assert set(map(tuple, (await room.in_sandboxes(5)).values())) == {()}
     for effect in reversed([made, release, *attached]):
         await room.registry.chronicle.undo(room.boss, effect.history, why=WHY)
     assert "handle-refunds" not in await world.listing(world.boss)

@@ -150,7 +150,7 @@ async def test_a_connected_agent_publishes_the_skill_that_it_wrote(begin: Any, w
     done = await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=ARTIFACT)
     assert (done["status"], [each["kind"] for each in done["effects"]]) == (
         "committed",
-        ["skill", "skill", "attachment", "attachment"],
+        ["skill", "skill", "attachment"],
     )
     assert (await lesson.finish()).stage is Stage.COMMITTED
     skill = await registry.shelf.named(world.boss, "pay-refunds", "boss")
@@ -304,7 +304,7 @@ async def test_a_new_skill_that_cannot_be_attached_is_not_decided_again(begin: A
     await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=again)
     assert (await lesson.finish()).stage is Stage.COMMITTED
     assert await attached(world) == ["boss/pay-refunds"]
-    assert len((await lesson.now()).effects) == 4
+    assert len((await lesson.now()).effects) == 3
     assert "other-refunds" not in await world.listing(world.boss)
 
 

@@ -1,14 +1,16 @@
 """Working out what a rule would become: merged with what is there, looked over, and tried on past cases."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from skillyard.db.database import Database
 from skillyard.errors import InputError, UsageError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.turns import Turns
-from skillyard.learning.drafts import Draft, Related
+from skillyard.learning.destinations import new_destinations, review_of
+from skillyard.learning.drafts import Draft, Related, remark
 from skillyard.learning.models import RuleCaseRow
 from skillyard.learning.rules.checks import Seriousness, report
 from skillyard.learning.rules.idle_rows import require_rows_that_count
@@ -59,10 +61,19 @@ class RuleDrafting:
         return await self._turns.run(principal, lambda: _updated(wish, rule, cases))
 
     async def lesson_draft(self, principal: Principal, wish: RuleWish) -> Draft:
-        """The same for a lesson. A row of its own that would change no answer is refused, too."""
+        """The same for a lesson. A row of its own that would change no answer is refused, too; a person is asked about
+        destinations and credentials that the rule did not name.
+        """
         draft = await self.draft(principal, wish)
         await require_rows_that_count(self._database, self._turns, principal, draft)
-        return draft
+        before: Mapping[str, Any] = {}
+        if draft.target_id is not None:
+            async with self._database.read() as session:
+                before = rule_of(await rule_row(session, principal.tenant_id, draft.target_id)).state
+        brought = await self._turns.run(principal, lambda: new_destinations(_texts(before), _texts(draft.content)))
+        if not brought:
+            return draft
+        return replace(draft, locked=True, warnings=[*draft.warnings, remark("person", review_of(brought))])
 
 
 def _created(wish: RuleWish) -> Draft:
@@ -124,6 +135,19 @@ def _draft(
 
 def _table(wish: RuleWish) -> DecisionTable:
     return wish.table if isinstance(wish.table, DecisionTable) else parse_table(wish.table)
+
+
+def _texts(state: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What a rule says, each text with the place that says it."""
+    if not state:
+        return []
+    table = state["table"]
+    columns = {key: table.get(key) for key in ("inputs", "outputs", "default")}
+    rows = [
+        (row["id"], " | ".join(map(str, (*row["when"], *row["then"], row.get("note", ""))))) for row in table["rules"]
+    ]
+    about = [("description", state["description"]), ("table", json.dumps(columns, ensure_ascii=False))]
+    return [("name", state["name"]), *about, *rows]
 
 
 def _checked(table: DecisionTable) -> list[Mapping[str, Any]]:

@@ -12,14 +12,14 @@ from skillyard.history.store import entries_of
 from skillyard.identity.agents import require_agent_rights
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import Author, Draft, Effect, gone, half_done
-from skillyard.learning.skills.attaching import EVERYONE, attach, attached_to, detach
+from skillyard.learning.skills.attaching import EVERYONE, attach, attached_to, detach, visibility_of
 from skillyard.learning.skills.drafting import NEW
 from skillyard.learning.states import Operation, Target
 from skillyard.learning.traces import same_words
 from skillyard.registry.attachments import ATTACHED, DETACHED
 from skillyard.registry.drafts import draft_as
 from skillyard.registry.service import Registry
-from skillyard.registry.skills import CREATED, DELETED, PUBLISHED, UPDATED, Skill, Version, Visibility
+from skillyard.registry.skills import CREATED, DELETED, PUBLISHED, UPDATED, Skill, Version
 from skillyard.registry.working_copies import require_base
 from skillyard.releases.skill_canaries import SkillCanaries, Trial
 from skillyard.releases.values import PROMOTED
@@ -69,9 +69,9 @@ class SkillApplier:
         else:
             effects = await self._publication_effects(author.principal, draft, skill, version)
         if draft.operation is Operation.CREATE:
-            agents = list(dict.fromkeys([draft.content["agent_id"], EVERYONE]))
+            agent_id = draft.content["agent_id"] or EVERYONE
             try:
-                effects += await self._attach(author.principal, [skill.id], agents, why)
+                effects += await self._attach(author.principal, [skill.id], [agent_id], why)
             except UnavailableError:
                 raise
             except SkillyardError as error:
@@ -152,7 +152,7 @@ class SkillApplier:
             await asyncio.to_thread(draft_as, bundle, draft.content["name"]),
             namespace=skill and skill.namespace,
             version=wanted,
-            visibility=None if skill else Visibility.PUBLIC,
+            visibility=None if skill else visibility_of(draft.content["agent_id"]),
             base=draft.base if skill else NEW,
             notes=_notes(draft, author),
             why=why,

@@ -7,9 +7,17 @@ from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
 from skillyard.registry.attachments import Attachments, Via
 from skillyard.registry.shipping import SkillRef
+from skillyard.registry.skills import Visibility
 
 EVERYONE = None
 """All agents of the tenant, where an agent's id can stand."""
+
+
+def visibility_of(agent_id: str | None) -> Visibility:
+    """Who may see a new skill: what is for one agent is its namespace's own, what is for every agent is the tenant's.
+    A skill that only its namespace sees may point at others there that only it sees.
+    """
+    return Visibility.PRIVATE if agent_id else Visibility.PUBLIC
 
 
 async def attached_to(

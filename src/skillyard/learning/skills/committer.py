@@ -10,7 +10,7 @@ from skillyard.learning.commits import Commits
 from skillyard.learning.committing import Committing, Pupil
 from skillyard.learning.drafts import Author, CommitResult
 from skillyard.learning.kept_texts import kept
-from skillyard.learning.matching import told_feedback
+from skillyard.learning.matching import told_lesson
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.author import Task
 from skillyard.learning.skills.drafting import Route, SkillDrafting, SkillWork, attach_draft
@@ -80,7 +80,7 @@ class SkillCommits:
         skill_artifact: Mapping[str, Any] | None = None,
     ) -> CommitResult:
         """Do what was decided for a lesson. The text is the author's, unless an artifact or edits are given."""
-        said = {"lesson": pupil.lesson.meaning, "feedback": told_feedback(pupil.feedback)}
+        said = {"feedback": told_lesson(pupil.feedback, pupil.lesson.meaning)}
         work = await self._work(pupil.author, wish, said, budget, transcript, skill_artifact)
         return await self._committing.commit(pupil, await self._drafting.draft(work))
 

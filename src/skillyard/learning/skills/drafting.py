@@ -12,7 +12,7 @@ from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import ADMIN_NEEDED, Author, Draft, remark
 from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.artifact import SkillArtifact
-from skillyard.learning.skills.attaching import attached_to
+from skillyard.learning.skills.attaching import attached_to, visibility_of
 from skillyard.learning.skills.attempts import FailedAttempts
 from skillyard.learning.skills.author import Shape, SkillAuthor, Task, Written, created, not_kept
 from skillyard.learning.skills.creator import SkillCreator
@@ -25,7 +25,6 @@ from skillyard.learning.skills.proving import Proving
 from skillyard.learning.states import MergeMode, Operation, Target
 from skillyard.registry.drafts import draft_as
 from skillyard.registry.service import Registry
-from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import Bundle
 
 NEW: Final = "new"
@@ -213,7 +212,7 @@ class SkillDrafting:
             await asyncio.to_thread(draft_as, bundle, name),
             namespace=present and present.skill.namespace,
             version=version,
-            visibility=None if present else Visibility.PUBLIC,
+            visibility=None if present else visibility_of(work.author.agent_id),
             base=present.skill.digest if present else NEW,
             dry_run=True,
             why=work.author.why,

@@ -30,7 +30,7 @@ class HandmadeSkills:
         relationship_analysis: str = "",
         related_skill_ids: str = "",
     ) -> CommitResult:
-        """Make, change or delete a skill for an agent, by the way that the settings say."""
+        """Make, change or delete a skill for an agent, or for every agent, by the way that the settings say."""
         wish = _wish(operation, skill_id, merge_mode, relationship_analysis, related_skill_ids)
         return await self._commits.by_hand(self._author(agent_id, feedback_content), wish, skill_artifact)
 
@@ -53,7 +53,7 @@ class HandmadeSkills:
 
     def _author(self, agent_id: str, feedback: str) -> Author:
         why = Why(reason="Made by hand.", feedback=feedback)
-        return Author(principal=self._principal, lesson_id=None, agent_id=agent_id, feedback=feedback, why=why)
+        return Author(principal=self._principal, lesson_id=None, agent_id=agent_id or None, feedback=feedback, why=why)
 
 
 def _wish(

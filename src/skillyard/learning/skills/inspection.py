@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from skillyard.errors import InputError
+from skillyard.learning.destinations import new_destinations, review_of, texts_of_bundle
 from skillyard.learning.skills.edits import misplaced
 from skillyard.learning.skills.known_skills import LOCK
 from skillyard.learning.skills.placeholders import placeholders
@@ -49,7 +50,8 @@ def inspect(new: Bundle, old: Bundle | None, *, name: str) -> Inspection:
         *_second_frontmatter(draft, before),
         *(_said(finding) for finding in found if finding.severity is Severity.ERROR or finding.code in _BROKEN),
     ]
-    asks: list[str] = []
+    brought = new_destinations(texts_of_bundle(old), texts_of_bundle(new))
+    asks = [review_of(brought)] if brought else []
     if before is not None:
         problems += _lost_fields(draft, before)
         asks += _changed_fields(draft, before)

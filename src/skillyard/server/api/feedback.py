@@ -175,7 +175,8 @@ async def undo_lesson(lesson_id: str, learning: Learning, caller: Caller, why: R
 
 
 async def _detail(learning: LearningRooms, caller: Principal, lesson: Lesson, transcript: bool) -> LessonDetail:
-    return LessonDetail.told(lesson, await _transcript(learning, caller, lesson) if transcript else None)
+    said = await _transcript(learning, caller, lesson) if transcript else None
+    return LessonDetail.told(lesson, await learning.diffs.of_lesson(caller, lesson), said)
 
 
 async def _transcript(learning: LearningRooms, caller: Principal, lesson: Lesson) -> list[dict[str, Any]]:

@@ -172,11 +172,12 @@ class LessonSchema(BaseModel):
 
 
 class LessonDetail(LessonSchema):
+    diff: str = Field(description="What it changed, or would, as a unified diff; empty where that cannot be told.")
     transcript: list[dict[str, Any]] | None = Field(description="Null unless it was asked for.")
 
     @classmethod
-    def told(cls, lesson: Lesson, transcript: list[dict[str, Any]] | None) -> Self:
-        return cls(**cls._values(lesson), transcript=transcript)
+    def told(cls, lesson: Lesson, diff: str, transcript: list[dict[str, Any]] | None) -> Self:
+        return cls(**cls._values(lesson), diff=diff, transcript=transcript)
 
 
 class MatchingSchema(BaseModel):

@@ -5,9 +5,8 @@ from dataclasses import replace
 from fastapi import APIRouter, Depends
 
 from skillyard.history.entries import Why
-from skillyard.learning.proposal_diffs import ProposalDiffs
 from skillyard.learning.states import ProposalState
-from skillyard.server.api.caller import Caller, Reason, TheYard
+from skillyard.server.api.caller import Caller, Reason
 from skillyard.server.api.feedback_schemas import Approved, Decision, ProposalDetail, ProposalSchema
 from skillyard.server.api.learning_shapes import Counted, Cursor, EffectSchema, Learning, Limit
 from skillyard.server.api.shapes import BEARER, errors
@@ -31,11 +30,10 @@ async def list_proposals(
 
 
 @router.get("/proposals/{proposal_id}", summary="Read a proposal")
-async def get_proposal(proposal_id: str, yard: TheYard, learning: Learning, caller: Caller) -> Success[ProposalDetail]:
+async def get_proposal(proposal_id: str, learning: Learning, caller: Caller) -> Success[ProposalDetail]:
     """What would change, why, and how it stands to what is known."""
     proposal = await learning.commits.proposal(caller, proposal_id)
-    diffs = ProposalDiffs(learning.memories, learning.rules, yard.registry)
-    return Success(data=ProposalDetail.told(proposal, await diffs.of(caller, proposal.draft)))
+    return Success(data=ProposalDetail.told(proposal, await learning.diffs.of(caller, proposal.draft)))
 
 
 @router.post("/proposals/{proposal_id}/approve", summary="Approve a proposal", responses=errors(409, 413))
