@@ -1,15 +1,19 @@
 """`skillyard registry`: skills that are kept in a yard."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from skillyard.cli.options import DryRun, Token, Yes
+from skillyard.cli.options import DryRun, Force, Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line, visible
 from skillyard.cli.text import FAINT, GOOD, count, print_rows, styled
+from skillyard.cli.trash import print_undo
 from skillyard.cli.yard import Audience, Name, OfNamespace, Server, Version, Why, yard_client
+from skillyard.config.load import load_settings
+from skillyard.delivery.place import folder_place
+from skillyard.delivery.trash import Trash
 from skillyard.errors import UsageError
 from skillyard.files import replace_file
 from skillyard.registry.drafts import document_of
@@ -18,6 +22,9 @@ from skillyard.remote.pulling import pull as pull_all
 from skillyard.skill.archive import read_archive
 from skillyard.skill.folder_names import folder_name
 from skillyard.skill.formatter import ShownSkill, SkillFormatter
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 DRAFT: Final = "draft"
 """Shown where the working copy is what is shipped."""
@@ -105,6 +112,7 @@ def pull(
     *,
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder to put them in.")] = Path(),
     alone: Annotated[bool, typer.Option("--alone", help="Without what they require.")] = False,
+    force: Force = False,
     dry_run: DryRun = False,
     server: Server = None,
     token: Token = None,
@@ -112,23 +120,32 @@ def pull(
     """Copy skills, and what they require, into a folder.
 
     Byte for byte, and safe to repeat: a folder that already holds exactly this is left alone, and one that holds
-    anything else is a conflict (exit code 5).
+    another version, unedited, is replaced. Anything else is a conflict (exit code 5).
     """
+    trash = Trash(load_settings().home)
     with yard_client(server, token) as client:
-        plan = plan_pull(client, name, into, dependencies=not alone)
+        plan = plan_pull(client, name, into, dependencies=not alone, force=force)
         if not dry_run:
-            list(sink_of(context).track(pull_all(client, plan), total=len(plan), label="Pulling"))
+            place = folder_place(into)
+            copying = pull_all(client, plan, put_away=lambda path: trash.move(path.absolute(), place=place, entry=None))
+            list(sink_of(context).track(copying, total=len(plan), label="Pulling"))
     rows = [
         (
             styled(("= ", FAINT) if one.present else ("+ ", GOOD), (inline(one.skill), "bold")),
-            one.version or DRAFT,
+            f"{one.replaces} → {one.version or DRAFT}" if one.replaces else one.version or DRAFT,
             str(one.path),
         )
         for one in plan
     ]
+
+    def text(console: "Console") -> None:
+        print_rows(console, rows, cut=False)
+        for item in trash.added:
+            print_undo(console, item)
+
     return Answer(
         document={"dry_run": dry_run, "pulled": [one.as_dict() for one in plan]},
-        text=lambda console: print_rows(console, rows, cut=False),
+        text=text,
         remarks=[
             *(f"Warning: {one.warning}" for one in plan if one.warning),
             *(["Nothing was changed (--dry-run)."] if dry_run else []),

@@ -1,13 +1,15 @@
 """Copying skills, and what they require, out of a yard into a folder."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError
-from skillyard.library.disk import read_folder, write_folder
+from skillyard.library.disk import discard_folder, read_folder, swap_folder, write_folder
 from skillyard.remote.client import YardClient
+from skillyard.skill.bundle import Bundle
 from skillyard.skill.folder_names import folder_name
 
 _ABSENT: Final = frozenset({"unknown-skill", "unknown-version", "not-published"})
@@ -26,6 +28,12 @@ class Pulled:
     path: Path
     present: bool = False
     """Whether exactly this is there already."""
+    replaces: str = ""
+    """The version that is there as it was published, and gives way."""
+    edited: bool = False
+    """Whether something gives way that is no published version."""
+    found: str = ""
+    """The digest of what gives way."""
     warning: str = ""
     """What a person should know, such as that the version was yanked."""
 
@@ -33,10 +41,13 @@ class Pulled:
         return {**asdict(self), "required_by": list(self.required_by), "path": str(self.path)}
 
 
-def plan_pull(client: YardClient, names: Sequence[str], into: Path, *, dependencies: bool = True) -> list[Pulled]:
+def plan_pull(
+    client: YardClient, names: Sequence[str], into: Path, *, dependencies: bool = True, force: bool = False
+) -> list[Pulled]:
     """What pulling these skills would copy; an error when something required or a free place is missing.
 
-    A name may say which version: `namespace/name@1.2.0`.
+    A name may say which version: `namespace/name@1.2.0`. Another version that is there gives way if nobody edited it,
+    anything else with `force` only.
     """
     wanted: dict[str, Pulled] = {}
     for text in names:
@@ -44,7 +55,7 @@ def plan_pull(client: YardClient, names: Sequence[str], into: Path, *, dependenc
             known = wanted.setdefault(item["full_name"], _pulled(item, into))
             if known.digest != item["digest"]:
                 raise _clash(known.skill, known.version, item["version"])
-    planned = [_checked(one) for one in wanted.values()]
+    planned = [_checked(client, one, force=force) for one in wanted.values()]
     folders: dict[str, Pulled] = {}
     for one in planned:
         first = folders.setdefault(one.path.name.casefold(), one)
@@ -57,8 +68,13 @@ def plan_pull(client: YardClient, names: Sequence[str], into: Path, *, dependenc
     return planned
 
 
-def pull(client: YardClient, plan: Sequence[Pulled]) -> Iterator[Pulled]:
-    """Copy what is planned, byte for byte; each skill appears whole or not at all."""
+def pull(
+    client: YardClient, plan: Sequence[Pulled], *, put_away: Callable[[Path], object] | None = None
+) -> Iterator[Pulled]:
+    """Copy what is planned, byte for byte; each skill appears whole or not at all.
+
+    `put_away` takes what is no version of the skill and gives way; without it, that stays and is an error.
+    """
     for one in plan:
         if not one.present:
             bundle = client.bundle(one.skill, version=one.version)
@@ -68,8 +84,27 @@ def pull(client: YardClient, plan: Sequence[Pulled]) -> Iterator[Pulled]:
                     hint="Try again; if it stays so, the yard's store is damaged: skillyard doctor",
                     details={"expected": one.digest, "received": bundle.digest},
                 )
-            write_folder(bundle, one.path)
+            if one.found:
+                _replace(bundle, one, put_away)
+            else:
+                write_folder(bundle, one.path)
         yield one
+
+
+def _replace(bundle: Bundle, one: Pulled, put_away: Callable[[Path], object] | None) -> None:
+    """Write over what the plan saw, and nothing that was saved there since."""
+    there = read_folder(one.path).bundle
+    if there is None or there.digest != one.found:
+        raise ConflictError(f"{one.path} changed meanwhile.", hint="Run the command again.")
+    if not one.edited:
+        old = swap_folder(bundle, one.path)
+        if old is not None:
+            discard_folder(old)
+    elif put_away is not None:
+        put_away(one.path)
+        write_folder(bundle, one.path)
+    else:
+        raise ConflictError(f"{one.path} was edited.", hint="Move it away first.")
 
 
 def _locked(client: YardClient, text: str, *, dependencies: bool) -> list[dict[str, Any]]:
@@ -105,15 +140,24 @@ def _pulled(item: dict[str, Any], into: Path) -> Pulled:
     )
 
 
-def _checked(one: Pulled) -> Pulled:
+def _checked(client: YardClient, one: Pulled, *, force: bool) -> Pulled:
     if not one.path.exists() and not one.path.is_symlink():
         return one
     bundle = read_folder(one.path).bundle if one.path.is_dir() else None
     if bundle is not None and bundle.digest == one.digest:
         return replace(one, present=True)
+    if bundle is not None and not os.path.lexists(one.path / ".git"):
+        published = {version["digest"]: version["version"] for version in client.versions(one.skill)}
+        if bundle.digest in published:
+            return replace(one, replaces=published[bundle.digest], found=bundle.digest)
+        if force:
+            return replace(one, edited=True, found=bundle.digest)
+        hint = "Replace it with --force (it goes to the trash), or choose another folder with --into."
+    else:
+        hint = "Choose another folder with --into, or move it away."
     raise ConflictError(
-        f"{one.path} is there already, with other content.",
-        hint="Choose another folder with --into, or move it away.",
+        f"{one.path} is there already, with content that is no published version of {one.skill}.",
+        hint=hint,
         details={"path": str(one.path)},
     )
 

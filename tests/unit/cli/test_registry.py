@@ -66,6 +66,38 @@ def test_pulling_brings_what_is_required_and_can_be_repeated(run, published, tmp
     assert [path.name for path in (tmp_path / "one").iterdir()] == ["top"]
 
 
+def test_pulling_again_brings_the_new_version_where_nobody_edited_the_old_one(run, published, tmp_path):
+    published("alpha", body="# First\n")
+    into = tmp_path / "out"
+    assert run("registry", "pull", "alpha", "--into", into).code == 0
+    published("alpha", body="# Second\n")
+    planned = run("registry", "pull", "alpha", "--into", into, "--dry-run")
+    assert "0.1.0 → 0.1.1" in planned.out
+    assert "# First" in (into / "alpha/SKILL.md").read_text()
+    assert run("registry", "pull", "alpha", "--into", into).code == 0
+    assert "# Second" in (into / "alpha/SKILL.md").read_text()
+    assert run("registry", "pull", "alpha@0.1.0", "--into", into, "--json").json["pulled"][0]["replaces"] == "0.1.1"
+    assert "# First" in (into / "alpha/SKILL.md").read_text()
+    assert [path.name for path in into.iterdir()] == ["alpha"]
+
+
+def test_what_was_edited_gives_way_to_a_pull_by_force_only_and_comes_back(run, published, tmp_path):
+    published("alpha")
+    into = tmp_path / "out"
+    run("registry", "pull", "alpha", "--into", into)
+    (into / "alpha/notes.md").write_text("mine")
+    refused = run("registry", "pull", "alpha", "--into", into)
+    assert refused.code == 5
+    assert "--force (it goes to the trash)" in refused.err
+    done = run("registry", "pull", "alpha", "--into", into, "--force")
+    assert not (into / "alpha/notes.md").exists()
+    undo = done.out.partition("undo: skillyard ")[2].split()
+    assert run(*undo).code == 0
+    assert (into / "alpha/notes.md").read_text() == "mine"
+    (into / "alpha/.git").mkdir()
+    assert run("registry", "pull", "alpha", "--into", into, "--force").code == 5
+
+
 def test_what_is_required_and_missing_stops_a_pull(run, published, tmp_path):
     published("top", metadata="requires: nowhere")
     refused = run("registry", "pull", "top", "--into", tmp_path / "out")
