@@ -243,6 +243,7 @@ MCP: Final = (
     Entry("serve", "mcp:serve", "Serve skills to a client that starts this, over stdin and stdout."),
     Entry("install", "mcp_install:install", "Add this server to an agent's list of MCP servers."),
     Entry("uninstall", "mcp_install:uninstall", "Remove this server from an agent's list."),
+    Entry("test", "mcp_trial:check", "See whether an agent really gets the tools of this server."),
     Entry("clients", "mcp_install:clients", "List agents, and which of them have this server."),
 )
 

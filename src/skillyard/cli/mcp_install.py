@@ -90,14 +90,14 @@ def install(
     # A token that is in a file of settings is read from there by whatever the agent starts.
     with_token = settings.token is not None if http else bool(server and machine.env.get(TOKEN))
     planned: list[Change] = []
-    for client in _clients(agent, machine):
+    for client in clients_named(agent, machine):
         own = config_file(client, machine, user=user)[1]
         if http:
             entered = _address(settings, toolsets, with_token=with_token)
         else:
             folders = root_options(root or (), machine, user=own)
             command = own_command(settings.home, [*folders, *options], machine, user=own)
-            entered = replace(command, with_token=with_token)
+            entered = replace(command, with_token=with_token, is_shared=not own)
         planned.append(plan_install(client, entered, name=name, machine=machine, user=user))
     remarks = _remarks(planned, machine, http=http, with_token=with_token)
     return _carried(context, planned, settings, dry_run=dry_run, yes=yes, remarks=remarks)
@@ -119,7 +119,7 @@ def uninstall(
     machine, settings = Machine.here(), load_settings()
     planned = [
         plan_uninstall(client, name=name, machine=machine, user=user, home=settings.home)
-        for client in _clients(agent, machine)
+        for client in clients_named(agent, machine)
     ]
     return _carried(context, planned, settings, dry_run=dry_run, yes=yes)
 
@@ -131,7 +131,8 @@ def clients(*, name: EntryName = ENTRY_NAME) -> Answer:
     return Answer(document={"clients": rows}, text=lambda console: _print_states(console, rows))
 
 
-def _clients(names: Sequence[str] | None, machine: Machine) -> list[Client]:
+def clients_named(names: Sequence[str] | None, machine: Machine) -> list[Client]:
+    """The agents of these names; an error that says which are here where there are none."""
     if names:
         return list(dict.fromkeys(map(find_client, names)))
     here = [client.id for client in CLIENTS if client.is_here(machine)]

@@ -1,6 +1,7 @@
 """`skillyard mcp install`, `uninstall` and `clients` as people and scripts use them."""
 
 import json
+import sys
 
 import pytest
 
@@ -159,3 +160,52 @@ def test_mistakes_are_told_with_a_way_out(run, machine):
 def test_a_file_that_cannot_be_read_is_no_success(run, project):
     (project / ".mcp.json").mkdir()
     assert "!  claude-code     project:" in run("mcp", "clients").out
+
+
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        print(json.dumps({"id": message["id"], "result": {"tools": [{"name": "skill"}][%d:]}}), flush=True)
+"""
+
+
+def enter(project, script):
+    entry = {"command": sys.executable, "args": ["-c", script]}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"skillyard": entry}}))
+
+
+def test_an_agent_that_gets_the_tools_is_told_with_the_times(run, project):
+    enter(project, SERVER % 0)
+    result = run("mcp", "test", "--agent", "claude")
+    assert result.code == 0
+    assert "✓ Claude Code" in result.out
+    assert "1 tool after" in result.out
+    [document] = run("mcp", "test", "--agent", "claude", "--json").json["tests"]
+    assert document["ok"] is True
+    assert document["tools"] == 1
+    assert document["listed"] < document["allowed"]
+
+
+def test_an_agent_that_does_not_get_the_tools_is_told_what_to_do(run, project):
+    enter(project, SERVER % 1)
+    result = run("mcp", "test", "--agent", "claude")
+    assert result.code == 1
+    assert "The server has no tools." in result.out
+    enter(project, "raise SystemExit('no yard')")
+    result = run("mcp", "test", "--agent", "claude")
+    assert result.code == 1
+    assert "no yard" in result.out
+    assert run("mcp", "test", "--agent", "cursor").code == 3
+
+
+def test_tools_that_come_after_an_agent_gave_up_are_a_failure(run, project, machine):
+    (project / ".codex").mkdir()
+    slow = "import time; time.sleep(1.5)\n" + SERVER % 0
+    text = f"[mcp_servers.skillyard]\ncommand = {json.dumps(sys.executable)}\nargs = ['-c', {json.dumps(slow)}]\n"
+    (project / ".codex/config.toml").write_text(text)
+    result = run("mcp", "test", "--agent", "codex")
+    assert result.code == 1
+    assert "Codex goes on without them after 1 s" in result.out
+    assert "skillyard mcp install --agent codex --user" in result.out

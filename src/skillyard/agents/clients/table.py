@@ -15,6 +15,8 @@ from skillyard.library.roots import Machine, project_folders
 from skillyard.skill.names import nearest_name
 
 TOKEN: Final = "SKILLYARD_TOKEN"  # noqa: S105 -- the name of a variable
+PATIENCE: Final = 30.0
+"""So many seconds most programs wait for a server, or more."""
 _APPLICATION_DATA: Final = "$APPLICATION_DATA"
 _CLAUDE: Final = "$CLAUDE_CONFIG_DIR"
 _COPILOT: Final = "$COPILOT_HOME"
@@ -29,6 +31,8 @@ class Server:
     url: str = ""
     with_token: bool = False
     """Whether the server wants a token, which is read from `SKILLYARD_TOKEN` and never written."""
+    is_shared: bool = False
+    """Whether others read the entry too, on machines where it may not work."""
 
 
 Entry = Callable[[Server], dict[str, Any] | None]
@@ -53,6 +57,12 @@ class Client:
     """Paths that exist where the program is installed."""
     remark: str = ""
     """What its person has to do once."""
+    hands_on: tuple[str, ...] | None = None
+    """The only variables that what it starts gets of itself; None where it gets all, as far as is known."""
+    waits: Callable[[Mapping[str, Any]], float] = lambda _entry: PATIENCE
+    """So many seconds it waits for the tools of a server with such an entry."""
+    own_check: tuple[str, ...] = ()
+    """A command of its own that fails where it does not read the entry, less the name of the server."""
 
     def files(self, machine: Machine, *, user: bool) -> tuple[Path, ...]:
         if user:
@@ -99,13 +109,28 @@ def plain(
     return entry
 
 
+_CODEX_TIMEOUT: Final = "startup_timeout_sec"
+_CODEX_STARTUP: Final = 10.0
+_CODEX_FIRST_TURN: Final = 1.0
+
+
 def _codex(server: Server) -> dict[str, Any]:
     if server.url:
         return {"url": server.url} | ({"bearer_token_env_var": TOKEN} if server.with_token else {})
     told: dict[str, Any] = {"command": server.command[0], "args": list(server.command[1:])}
     told |= {"env": dict(server.environment)} if server.environment else {}
     # It hands on a few variables, and those that are named.
-    return told | ({"env_vars": [TOKEN]} if server.with_token else {})
+    told |= {"env_vars": [TOKEN]} if server.with_token else {}
+    # Without `required` it begins after a second, with the tools that are there by then. With it, it does not begin at
+    # all where the server cannot be started, which is nothing to decide for others.
+    required = {} if server.is_shared else {"required": True}
+    return told | required | {_CODEX_TIMEOUT: int(PATIENCE)}
+
+
+def _codex_waits(entry: Mapping[str, Any]) -> float:
+    if entry.get("url") or entry.get("required"):
+        return float(entry.get(_CODEX_TIMEOUT) or _CODEX_STARTUP)
+    return _CODEX_FIRST_TURN
 
 
 def _opencode(server: Server) -> dict[str, Any]:
@@ -147,7 +172,14 @@ CLIENTS: Final = (
         keys=("mcp_servers",),
         signs=("$CODEX_HOME",),
         entry=_codex,
-        remark="Codex reads a project's file once the project is trusted.",
+        remark="Codex reads a project's file once the project is trusted. See whether it gets the tools: "
+        "skillyard mcp test --agent codex",
+        hands_on=(
+            *("HOME", "LOGNAME", "PATH", "SHELL", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ"),
+            "__CF_USER_TEXT_ENCODING",
+        ),
+        waits=_codex_waits,
+        own_check=("codex", "mcp", "get"),
     ),
     Client(
         id="cursor",
