@@ -25,7 +25,7 @@ UNSEEN = {
     "Only commands and other programs are told this; pages show nothing of it.": (
         "__init__.py __main__.py cancellation.py clock.py client.py files.py imports.py redact.py cli/* remote/*",
         "agents/[!c]* agents/c[!l]* delivery/[!bimrps]* delivery/backend_place.py delivery/sandbox_loader.py",
-        "delivery/remove.py delivery/merge.py delivery/skills_lock.py delivery/source*.py",
+        "delivery/remove.py delivery/sync.py delivery/merge.py delivery/skills_lock.py delivery/source*.py",
         "library/[!de]* library/builtin/* search/[!ev]* search/engine.py",
         "app/auditing.py app/demo* app/followers.py app/installing.py app/libraries.py app/loading.py app/packing.py",
         "app/reading.py app/similarity.py app/switching.py app/validation.py",
@@ -63,7 +63,7 @@ UNSEEN = {
 _ERRORS_ONLY = "server/*"
 """Routes describe themselves to programs in many words; what people are told there are errors."""
 _NOT_SAID = re.compile(
-    r"re\.\w+|cast|field|Field|Query|_log\.\w+|text|SQL|[\w.]*\.execute|HumanMessage|sys\.exit|\w+\.strftime|"
+    r"re\.\w+|command_text|cast|field|Field|Query|_log\.\w+|text|SQL|[\w.]*\.execute|HumanMessage|sys\.exit|\w+\.strftime|"
     r"(Value|Type|Assertion|Runtime|OS|Lookup|FileExists|ConnectionReset|WrongToken)Error"
 )
 """Calls whose texts are for developers, for logs or for machines."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from skillyard.command_text import command_text
 from skillyard.delivery.bundle_source import AGENT_LABEL, SKILLS_LABEL
 from skillyard.errors import LimitError, NotFoundError
 from skillyard.remote.client import YardClient
@@ -37,7 +38,7 @@ def _full_name(yard: YardClient, text: str) -> str:
         if not problem["warning"]:
             raise NotFoundError(
                 problem["message"],
-                hint=f"See what there is: skillyard registry versions {skill['full_name']}",
+                hint=f"See what there is: {command_text('registry versions', skill['full_name'])}",
                 details={"field": "skills", "value": text[:200]},
             )
     return f"{skill['full_name']}{at}{version}"

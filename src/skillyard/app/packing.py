@@ -8,6 +8,7 @@ from typing import Final
 
 from skillyard.app.loading import load_bundle, load_skill, require_there, skill_folder
 from skillyard.app.validation import report_on
+from skillyard.command_text import command_text
 from skillyard.config.paths import is_inside
 from skillyard.errors import ConflictError, InputError, SkillyardError, UsageError
 from skillyard.files import replace_file
@@ -42,7 +43,7 @@ def pack_folder(folder: Path, output: str | None, *, slim: bool) -> Packed:
     if not report.valid:
         raise InputError(
             f"{report.id} is not valid, so it is not packed.",
-            hint=f"`skillyard validate {folder}` says what to change.",
+            hint=f"`{command_text('validate', str(folder))}` says what to change.",
             details={"findings": [finding.as_dict() for finding in report.findings]},
         )
     target = _target(folder, output, f"{report.id}{ENDING}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skillyard.app.findings import about, findings_of
+from skillyard.command_text import command_text
 from skillyard.errors import InputError, NotFoundError
 from skillyard.library.regular import read_regular
 from skillyard.library.switches import Disabled, WithSwitches, switched_off
@@ -84,7 +85,7 @@ def read_skill(library: Library, wanted: str) -> SkillView:
     if parsed.document is None:
         raise InputError(
             f"The skill {entry.id!r} can no longer be read: {entry.location}",
-            hint=f"`skillyard validate {entry.location}` says what is wrong.",
+            hint=f"`{command_text('validate', entry.location)}` says what is wrong.",
             details={"findings": [finding.as_dict() for finding in findings]},
         )
     bundle, trouble = _bundle(library, entry)

@@ -1,10 +1,10 @@
 """Which skills of a yard say the same, told to its client."""
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from skillyard.app.similarity import REGISTRY_FIELDS, Found, Report, checked_threshold, files_key
+from skillyard.command_text import command_text
 from skillyard.remote.client import YardClient
 from skillyard.search.similar import Group, Kind, Sketch, groups, sketch_of
 from skillyard.skill.library import SkillEntry
@@ -55,4 +55,4 @@ def _commands(group: Group, entries: Mapping[str, SkillEntry]) -> tuple[str, ...
     others = [entries[other.key].id for other in group.others]
     if group.kind is Kind.TEMPLATE:
         return ()
-    return tuple(shlex.join(["skillyard", "registry", "show", name]) for name in (entries[group.first].id, *others[:1]))
+    return tuple(command_text("registry show", name) for name in (entries[group.first].id, *others[:1]))

@@ -4,6 +4,7 @@ from skillyard.cli.options import Token
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
 from skillyard.cli.yard import Name, Server, Why, yard_client
+from skillyard.command_text import command_text
 
 
 def lock(name: Name, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
@@ -17,7 +18,7 @@ def lock(name: Name, *, reason: Why = "", server: Server = None, token: Token = 
     return Answer(
         document=skill,
         text=lambda console: console.print(inline(said), soft_wrap=True),
-        remarks=[f"Unlock it: skillyard learn unlock {skill['full_name']}"],
+        remarks=[f"Unlock it: {command_text('learn unlock', skill['full_name'])}"],
     )
 
 

@@ -16,6 +16,7 @@ from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, GOOD, count, styled
 from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.command_text import command_text
 from skillyard.errors import UsageError
 from skillyard.learning.rules.dmn_read import read_dmn
 from skillyard.learning.rules.table import table_document
@@ -64,7 +65,8 @@ def add(
     """
     fields = {**_read(file), **known_fields(name=name, description=description, agent_id=agent)}
     if not fields.get("name"):
-        raise UsageError("The rule has no name.", hint=f"Give it one: skillyard learn rules add {file} --name NAME")
+        again = command_text("learn rules add", str(file), options=["--name", "NAME"])
+        raise UsageError("The rule has no name.", hint=f"Give it one: {again}")
     with yard_client(server, token) as client:
         done = client.learning.create_rule(fields, reason=reason)
     return _changed(done)

@@ -12,6 +12,7 @@ from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows, styled
 from skillyard.cli.yard import InNamespace, NewVersion, Server, Visibility, yard_client
+from skillyard.command_text import command_text
 from skillyard.delivery import fetch_source, parse_source
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.source import Source, SourceKind
@@ -85,9 +86,8 @@ def publish(
     }
     skills = _fetch(context, source)
     if len(skills) > 1 and not recursive and len(source) == 1:
-        raise UsageError(
-            f"{source[0]} holds {count(len(skills), 'skill')}.", hint=f"Publish all: skillyard publish -r {source[0]}"
-        )
+        everything = command_text("publish", source[0], options=["-r"])
+        raise UsageError(f"{source[0]} holds {count(len(skills), 'skill')}.", hint=f"Publish all: {everything}")
     if version is not None and len(skills) > 1:
         raise UsageError(
             f"--version {version} is one version for {count(len(skills), 'skill')}.",

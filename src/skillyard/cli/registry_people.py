@@ -9,6 +9,7 @@ from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import print_rows, styled
 from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.command_text import command_text
 from skillyard.errors import InputError, UsageError
 from skillyard.identity.directory import MAX_TOKEN_DAYS
 from skillyard.identity.policy import Policy
@@ -188,10 +189,11 @@ def create_person(
     """Add a person to the tenant."""
     with yard_client(server, token) as client:
         made = client.people.create_person(name, admin=admin, reason=reason)
+    token_command = command_text("registry tokens create", "LABEL", options=["--person", name, "--scope", "publish"])
     return Answer(
         document=made,
         text=lambda console: console.print(f"Created the person {inline(made['name'])}."),
-        remarks=[f"Make them a token: skillyard registry tokens create LABEL --person {name} --scope publish"],
+        remarks=[f"Make them a token: {token_command}"],
     )
 
 

@@ -9,6 +9,7 @@ from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import FAINT, print_rows, styled
 from skillyard.cli.yard import Name, NewVersion, Server, Why, yard_client
+from skillyard.command_text import command_text
 from skillyard.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def versions(name: Name, *, server: Server = None, token: Token = None) -> Answe
     return Answer(
         document={"versions": found},
         text=lambda console: print_rows(console, rows),
-        remarks=[] if found else [f"No version was published of {name}. Do so: skillyard registry release {name}"],
+        remarks=[]
+        if found
+        else [f"No version was published of {name}. Do so: {command_text('registry release', name)}"],
     )
 
 
@@ -117,7 +120,10 @@ def tags(
     `tags NAME` lists them, `tags NAME TAG VERSION` sets one, `tags NAME TAG --delete` deletes it.
     """
     if delete and (tag is None or version is not None):
-        raise UsageError("--delete takes a tag and no version.", hint=f"skillyard registry tags {name} TAG --delete")
+        raise UsageError(
+            "--delete takes a tag and no version.",
+            hint=command_text("registry tags", name, "TAG", options=["--delete"]),
+        )
     with yard_client(server, token) as client:
         if tag is not None and (version is not None or delete):
             client.tag(name, tag, version, reason=reason)
@@ -127,7 +133,7 @@ def tags(
     if tag is not None and not delete:
         if tag not in shown:
             raise NotFoundError(
-                f"{name} has no tag {tag!r}.", hint=f"Set it: skillyard registry tags {name} {tag} VERSION"
+                f"{name} has no tag {tag!r}.", hint=f"Set it: {command_text('registry tags', name, tag, 'VERSION')}"
             )
         shown = {tag: shown[tag]}
     return Answer(

@@ -14,6 +14,7 @@ from skillyard.cli.release_text import print_payload, print_table, when
 from skillyard.cli.safe_text import inline, visible
 from skillyard.cli.text import FAINT, count, styled
 from skillyard.cli.yard import Server, yard_client
+from skillyard.command_text import command_text
 from skillyard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def save_benchmark(
     return Answer(
         document=saved,
         text=lambda console: console.print(said, soft_wrap=True),
-        remarks=[f"Use it: skillyard release replay CANDIDATE --benchmark {name}"],
+        remarks=[f"Use it: {command_text('release replay', 'CANDIDATE', options=['--benchmark', name])}"],
     )
 
 

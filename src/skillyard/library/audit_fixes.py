@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from skillyard.command_text import command_text
 from skillyard.library.agents import AGENTS, Agent
 from skillyard.library.audit_model import Remedy
 from skillyard.skill.library import Problem
@@ -19,19 +20,19 @@ _FOLLOWERS = frozenset(agent.id for agent in AGENTS if agent.follows_links)
 
 def check(path: str) -> str:
     """For what only a person can correct: the command that shows every line that is wrong."""
-    return shlex.join(["skillyard", "validate", path])
+    return command_text("validate", path)
 
 
 def enable(skill: str, agent: Agent) -> str:
-    return shlex.join(["skillyard", "skill", "enable", skill, "-a", agent.id])
+    return command_text("skill enable", skill, options=["-a", agent.id])
 
 
 def compare(one: str, other: str) -> str:
-    return shlex.join(["skillyard", "skill", "diff", one, other])
+    return command_text("skill diff", one, other)
 
 
 def scan(path: str) -> str:
-    return shlex.join(["skillyard", "skill", "scan", path])
+    return command_text("skill scan", path)
 
 
 def rename_file(path: str, target: str) -> str:

@@ -9,6 +9,7 @@ from itertools import repeat
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from skillyard.command_text import command_text
 from skillyard.errors import InputError, NotAllowedError, SkillyardError
 from skillyard.library.disk import read_folder
 from skillyard.library.index import (
@@ -151,7 +152,7 @@ class FolderLibrary:
         if found.bundle is None or has_errors(found.findings):
             raise InputError(
                 f"The files of {entry.id!r} cannot be taken as they are.",
-                hint=f"See every problem: skillyard validate {entry.location}",
+                hint=f"See every problem: {command_text('validate', entry.location)}",
                 details={"findings": [finding.as_dict() for finding in found.findings]},
             )
         return found.bundle

@@ -1,13 +1,13 @@
 """Turning skills off and on again, for a root or an agent, without touching their files."""
 
 import os
-import shlex
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from skillyard.command_text import command_text
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.library.tables import Table, list_in, read_table, replace_text, text_in
 from skillyard.skill.bundle import Bundle
@@ -40,7 +40,7 @@ class Off(NamedTuple):
     def undo(self) -> str:
         """The command that turns the skill on again."""
         option = ["--root", self.root] if self.root else ["-a", self.agent] if self.agent else []
-        return shlex.join(["skillyard", "skill", "enable", self.skill, *option])
+        return command_text("skill enable", self.skill, options=option)
 
 
 class Disabled(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from skillyard.command_text import command_text
 from skillyard.errors import ConflictError, NotFoundError, SkillyardError
 from skillyard.library.disk import discard_folder, read_folder, swap_folder, write_folder
 from skillyard.remote.client import YardClient
@@ -120,7 +121,7 @@ def _locked(client: YardClient, text: str, *, dependencies: bool) -> list[dict[s
     if absent is not None:
         raise NotFoundError(
             absent["message"],
-            hint=f"See what there is: skillyard registry versions {skill['full_name']}",
+            hint=f"See what there is: {command_text('registry versions', skill['full_name'])}",
             details={"skill": skill["full_name"], "version": version or None},
         )
     if not found["complete"]:
@@ -181,6 +182,6 @@ def _incomplete(text: str, found: dict[str, Any]) -> ConflictError:
     )
     return ConflictError(
         f"Not all that {text} requires can be had: {'; '.join(dict.fromkeys(reasons))}.",
-        hint=f"To take it without what it requires: skillyard registry pull {text} --alone",
+        hint=f"To take it without what it requires: {command_text('registry pull', text, options=['--alone'])}",
         details={key: found[key] for key in ("missing", "conflicts", "problems")},
     )

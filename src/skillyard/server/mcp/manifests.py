@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from skillyard.agents.source import Found, SkillFile, SkillSource
+from skillyard.command_text import command_text
 from skillyard.errors import InputError, LimitError, NotAllowedError, NotFoundError
 from skillyard.server.mcp.json_frontmatter import json_fields
 from skillyard.server.mcp.uris import file_uri
@@ -140,7 +141,7 @@ def _is_text(value: object) -> bool:
 def _unfit(found: Found) -> NotFoundError:
     return NotFoundError(
         f"{found.id!r} has no frontmatter with a name and description as the specification of skills wants them.",
-        hint=f"skillyard validate {found.id} says what is wrong; its files can be read all the same.",
+        hint=f"`{command_text('validate', found.id)}` says what is wrong; its files can be read all the same.",
         details={"skill": found.id},
     )
 

@@ -1,12 +1,12 @@
 """The page of a skill: what it says, what is around it, and what happened to it."""
 
-import shlex
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final
 
 from fastapi import Depends, Path, Query, Request
 
 from skillyard.app.yard import Yard
+from skillyard.command_text import command_text
 from skillyard.errors import SkillyardError
 from skillyard.identity.people import SYSTEM
 from skillyard.identity.principals import Principal, Role, Scope
@@ -109,7 +109,7 @@ def _deeds_of(principal: Principal, skill: Skill) -> frozenset[str]:
 
 def _install_command(url: str, skill: Skill) -> str:
     """What puts the skill into a project, from this yard and no other, whatever the reader's settings say."""
-    return shlex.join(["skillyard", "registry", "pull", skill.full_name, "--into", ".agents/skills", "--server", url])
+    return command_text("registry pull", skill.full_name, options=["--into", ".agents/skills", "--server", url])
 
 
 def _pages_of(references: ReferencesSchema) -> dict[str, str]:
