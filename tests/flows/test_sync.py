@@ -170,7 +170,8 @@ def test_edits_are_kept_until_they_are_given_up(second, run):
     edited = second / "shop/.agents/skills/pdf/SKILL.md"
     edited.write_text(edited.read_text() + "my own words\n")
     left = run("sync", code=5)["left"]
-    assert "skillyard sync pdf --force" in left[0]["fix"]
+    assert left[0]["reason"].endswith("to move them to the trash: skillyard sync pdf --force")
+    assert left[0]["fix"] == "skillyard update pdf"
     assert "my own words" in edited.read_text()
     done = run("sync", "pdf", "--force")
     assert "my own words" not in edited.read_text()

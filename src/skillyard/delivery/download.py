@@ -1,9 +1,13 @@
 """One bounded HTTP download: size, time and redirects have limits, and the scheme never changes."""
 
 import hashlib
+import socket
+import threading
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urljoin, urlsplit
 
 from skillyard.delivery.source import check_reachable, is_loopback
@@ -69,10 +73,13 @@ def download(url: str, limits: DownloadLimits) -> Download:
             check_reachable(url, allow_http=limits.allow_http)
             # What is on this machine is asked for directly, whatever proxy the environment names.
             direct = is_loopback(urlsplit(url).hostname)
+            alarm = _Alarm(patience, url)
             with (
                 httpx.Client(timeout=timeout, trust_env=not direct) as client,
-                client.stream("GET", url, headers=_headers(url, limits)) as response,
+                alarm,
+                client.stream("GET", url, headers=_headers(url, limits), extensions={"trace": alarm.watch}) as response,
             ):
+                alarm.stop()
                 if response.has_redirect_location:
                     url = _redirected(url, response.headers["location"])
                     continue
@@ -89,6 +96,43 @@ def download(url: str, limits: DownloadLimits) -> Download:
         hint="Use the address that the last redirect leads to.",
         details={"url": url, "limit": MAX_REDIRECTS},
     )
+
+
+class _Alarm:
+    """Cuts a connection whose answer does not begin in time: bytes that drip never reach a timeout of reading."""
+
+    def __init__(self, seconds: float, url: str) -> None:
+        self._seconds, self._url = seconds, url
+        self._sockets: list[socket.socket] = []
+        self._timer = threading.Timer(seconds, self._cut)
+        self._rang = False
+
+    def watch(self, event: str, info: Mapping[str, Any]) -> None:
+        """Notes each connection; TLS puts a socket of its own in the place of the first."""
+        if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
+            self._sockets.append(info["return_value"].get_extra_info("socket"))
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+    def _cut(self) -> None:
+        self._rang = True
+        for each in self._sockets:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> None:
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.stop()
+        if kind is not None and self._rang:
+            raise UnavailableError(
+                f"{self._url} did not begin to answer within {self._seconds:g} seconds.",
+                hint="Try again later, or download the file yourself and give `skillyard add` the file.",
+                details={"url": self._url, "limit": self._seconds},
+            )
 
 
 def _headers(url: str, limits: DownloadLimits) -> dict[str, str]:

@@ -145,7 +145,7 @@ def _last_words(errors: str) -> str:
     """What git said last, without the advice that it gives whatever the reason was."""
     lines = [line.strip() for line in errors.splitlines()]
     told = [line for line in lines if line and line not in _ADVICE]
-    return " ".join(told[-4:]).removeprefix("fatal: ").rstrip(".") or "no message"
+    return "; ".join(line.removeprefix("fatal: ").rstrip(".") for line in told[-4:]) or "no message"
 
 
 def _install_hint() -> str:

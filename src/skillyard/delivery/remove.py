@@ -133,7 +133,7 @@ def _shared(place: LockPlace, entry: LockEntry, path: Path, losing: Sequence[str
     for_all = command_text("remove", entry.id)
     reason = f"{path.parent} is also read by {' and '.join(losing)}, which would lose the skill."
     if not options.switches:
-        return blocked(shown, Act.CONFLICT, reason, f"To remove it for all agents: {for_all}")
+        return blocked(shown, Act.CONFLICT, f"{reason} The fix removes it for all agents.", for_all)
     off = " && ".join(command_text("skill disable", entry.id, options=["-a", name]) for name in options.switches)
     return blocked(shown, Act.CONFLICT, f"{reason} To remove it for all agents: {for_all}", off)
 

@@ -101,9 +101,8 @@ class _Syncing:
             act = Act.RECORD if action.act in IDLE else action.act
             (action,) = with_links(replace(action, act=act))
             return (replace(action, links=(*action.links, *occupied), unlinks=occupied),)
-        fix = f"Move it to the trash and make the link: {self._command('--force')}"
-        reason = f"{occupied[0]} is in the way of a link."
-        return (*with_links(action), blocked(self._plain, Act.CONFLICT, reason, fix))
+        reason = f"{occupied[0]} is in the way of a link. The fix makes the link and moves it to the trash."
+        return (*with_links(action), blocked(self._plain, Act.CONFLICT, reason, self._command("--force")))
 
     @property
     def _plain(self) -> Action:
@@ -126,7 +125,7 @@ class _Syncing:
             reason = f"{self._path} is a git repository of its own."
             return blocked(plain, Act.CONFLICT, reason, "Move it away first.")
         if self._obstacle:
-            return blocked(plain, Act.CONFLICT, self._obstacle, self._way_out)
+            return blocked(plain, Act.CONFLICT, *self._way_out())
         if self._kept is not None:
             return self._writing(plain, self._kept)
         if self._installed_from:
@@ -145,14 +144,15 @@ class _Syncing:
             return ""  # what some source gave: the lock has moved on, and nobody edited it
         return f"{self._path} was edited, and the edits are kept. The lock has {self.entry.digest}."
 
-    @property
-    def _way_out(self) -> str:
+    def _way_out(self) -> tuple[str, str]:
+        """What is in the way, and the command that loses nothing."""
         drop = self._command("--force")
         if self._seen.bundle is None:
-            return f"Move it to the trash: {drop}"
-        keep = "skill adopt" if self.entry.source.kind is SourceKind.LOCAL else "update"
-        keep = command_text(keep, self.entry.id, options=self._options.where)
-        return f"Keep the edits: {keep} - or move them to the trash: {drop}"
+            return f"{self._obstacle} The fix moves it to the trash.", drop
+        is_local = self.entry.source.kind is SourceKind.LOCAL
+        keep = command_text("skill adopt" if is_local else "update", self.entry.id, options=self._options.where)
+        fate = "records them in the lock" if is_local else "updates the skill and keeps them"
+        return f"{self._obstacle} The fix {fate}; to move them to the trash: {drop}", keep
 
     def _writing(self, plain: Action, bundle: Bundle) -> Action:
         if self._seen.kind is Kind.ABSENT:
@@ -165,7 +165,7 @@ class _Syncing:
         risk = "" if self._options.allow_risky else risk_refusal(findings)
         if risk:
             allow = self._command("--allow-risky", *(("--force",) if self._options.force else ()))
-            action = blocked(action, Act.REFUSED, risk, f"Read the findings. To accept them: {allow}")
+            action = blocked(action, Act.REFUSED, f"{risk}. Read the findings; the fix accepts them.", allow)
         return replace(action, findings=(*given.findings, *self._name_findings(given), *findings))
 
     def _name_findings(self, given: FetchedSkill) -> Iterator[Finding]:
@@ -179,8 +179,7 @@ class _Syncing:
         if given is None:
             reason = f"{entry.digest} is not kept on this machine, and the skill has no source to fetch it from."
             forget = command_text("remove", entry.id, options=[*self._options.where, "-y"])
-            fix = f"Put the folder back, or take the skill out of the lock: {forget}"
-            return blocked(plain, Act.REFUSED, reason, fix)
+            return blocked(plain, Act.REFUSED, f"{reason} Put the folder back; the fix forgets the skill.", forget)
         if isinstance(given, RefusedSkill):
             first = next(finding for finding in given.findings if has_errors([finding]))
             return blocked(plain, Act.REFUSED, f"What {entry.source} has is broken: {first.message}", first.fix)

@@ -98,7 +98,7 @@ def blocked_source(plain: Action, before: str, accept: str) -> Action:
     """The action, stopped because somebody changed in the lock where the skill comes from."""
     now = plain.before.source.recordable.location if plain.before else ""
     reason = f"{plain.place.lock} now takes it from {now or 'nowhere'}; here it was installed from {before}."
-    return blocked(plain, Act.CONFLICT, reason, f"If you trust that source: {accept}")
+    return blocked(plain, Act.CONFLICT, f"{reason} The fix accepts the new source, if you trust it.", accept)
 
 
 def _strange(place: LockPlace, entry: LockEntry, before: str, options: UpdateOptions) -> Action:
@@ -209,8 +209,8 @@ class _Updating:
             return blocked(
                 writing,
                 Act.CONFLICT,
-                f"{self.plain.path} is not a folder that can be read as a skill.",
-                f"Move it to the trash: {command_text('sync', self.entry.id, options=['--force'])}",
+                f"{self.plain.path} is not a folder that can be read as a skill. The fix moves it to the trash.",
+                command_text("sync", self.entry.id, options=["--force"]),
             )
         if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
             return self._nothing_new(writing)
@@ -232,8 +232,8 @@ class _Updating:
     def _other(self, writing: Action) -> Action:
         source, *skill = self.news.source.words
         reason = f"Its source now has another skill there, {self.news.name!r}. This one stays as it is."
-        fix = f"To install that one too: {command_text('add', source, options=skill)}"
-        return blocked(writing, Act.CONFLICT, reason, fix)
+        fix = command_text("add", source, options=skill)
+        return blocked(writing, Act.CONFLICT, f"{reason} The fix installs that one too.", fix)
 
     def _nothing_new(self, writing: Action) -> Action:
         reason = "" if self.seen.digest == self.news.bundle.digest else "Upstream has nothing new; your edits stay."

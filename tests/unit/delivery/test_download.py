@@ -106,14 +106,21 @@ def test_a_token_goes_to_its_own_server_and_nowhere_else(site):
     assert "sky_secret" not in repr(credentials)
 
 
-def test_a_server_that_drips_is_given_up_long_before_the_limit_of_time():
+@pytest.mark.parametrize(
+    ("head", "problem"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", "too slow"),
+        (b"HTTP/1.1 200 OK\r\nX: ", "did not begin to answer"),
+    ],
+)
+def test_a_server_that_drips_is_given_up_long_before_the_limit_of_time(head: bytes, problem: str):
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
             connection, _ = server.accept()
             with connection:
                 connection.recv(4096)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                connection.sendall(head)
                 with suppress(OSError):
                     while True:
                         connection.sendall(b"x")
@@ -124,6 +131,6 @@ def test_a_server_that_drips_is_given_up_long_before_the_limit_of_time():
 
         thread = threading.Thread(target=drip)
         thread.start()
-        with pytest.raises(UnavailableError, match="too slow"):
+        with pytest.raises(UnavailableError, match=problem):
             download(f"http://127.0.0.1:{server.getsockname()[1]}/x", DownloadLimits(max_idle_seconds=0.3))
         thread.join()
