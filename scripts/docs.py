@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 from skillyard.skill.bundle_rules import BUNDLE_RULES
+from skillyard.skill.models import Profile
 from skillyard.skill.rules import RULES
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -11,9 +12,10 @@ BAR = r"\|"
 
 
 def rules_table() -> str:
-    lines = ["| code | lenient | strict | fix |", "|---|---|---|---|"]
+    lines = ["| code | lenient | agents | strict | fix |", "|---|---|---|---|---|"]
     for code, rule in RULES.items():
-        lines.append(f"| `{code}` | {rule.lenient or 'n/a'} | {rule.strict or 'n/a'} | {rule.fix} |")
+        severities = " | ".join(rule.severity(profile) or "n/a" for profile in Profile)
+        lines.append(f"| `{code}` | {severities} | {rule.fix} |")
     return "\n".join(lines)
 
 

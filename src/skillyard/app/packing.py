@@ -39,7 +39,7 @@ def pack_folder(folder: Path, output: str | None, *, slim: bool) -> Packed:
     """
     require_there(folder)
     read = load_skill(folder)
-    report = report_on(folder, read, Profile.STRICT, references=False)
+    report = report_on(folder, read, Profile.AGENTS, references=False)
     if not report.valid:
         raise InputError(
             f"{report.id} is not valid, so it is not packed.",

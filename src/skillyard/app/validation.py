@@ -50,7 +50,7 @@ class TreeSearch(NamedTuple):
 
     files: tuple[Path, ...]
     unreadable: tuple[Report, ...]
-    """Folders that could not be looked into, and that there are too many."""
+    """Folders that could not be looked into, that there are too many, and files that are nearly called `SKILL.md`."""
 
 
 def validate_path(path: Path, profile: Profile, *, references: bool) -> Report:
@@ -62,6 +62,8 @@ def validate_path(path: Path, profile: Profile, *, references: bool) -> Report:
         return _pointing_below(path, report_on(path, load_skill(path), profile, references=references))
     if path.name in SKILL_FILE_NAMES:
         return validate_found(path, profile, references=references)
+    if _is_misnamed(path.name):
+        return _misnamed(path)
     if path.suffix.lower() == ".md":
         return _file_report(path, profile)
     return report_on(path, load_skill(path), profile, references=references)
@@ -110,6 +112,8 @@ def search_tree(tree: Path) -> TreeSearch:
             continue
         names = {entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)}
         found.extend(Path(folder, name) for name in SKILL_FILE_NAMES if name in names)
+        if names.isdisjoint(SKILL_FILE_NAMES):
+            unreadable.extend(_misnamed(Path(folder, name)) for name in sorted(names) if _is_misnamed(name))
         below = (e.path for e in entries if e.is_dir(follow_symlinks=False) and not left_out_part(e.name))
         waiting.extend(sorted(below, reverse=True))
     return TreeSearch(tuple(found), tuple(unreadable))
@@ -152,6 +156,21 @@ def _pointing_below(path: Path, report: Report) -> Report:
             for finding in report.findings
         ),
     )
+
+
+def _is_misnamed(name: str) -> bool:
+    return name not in SKILL_FILE_NAMES and name.casefold() == SKILL_FILE.casefold()
+
+
+def _misnamed(file: Path) -> Report:
+    finding = Finding(
+        code="file-name",
+        severity=Severity.ERROR,
+        message=f"The file is called {file.name!r}; agents look for {SKILL_FILE} and find no skill here.",
+        fix=f"Rename it: {shlex.join(['mv', '-n', str(file), str(file.with_name(SKILL_FILE))])}",
+        file=file.name,
+    )
+    return _report(str(file), file.parent.name or file.stem, _NOTHING, (finding,))
 
 
 def _unreadable_folder(folder: str, error: OSError) -> Report:

@@ -250,7 +250,7 @@ MCP: Final = (
 COMMANDS: Final = (
     Entry("audit", "audit:audit", "Show what each agent really sees, and what is wrong.", _DAILY),
     Entry("init", "create:init", "Start a new skill.", _DAILY),
-    Entry("validate", "validate:validate", "Check skills against the specification.", _DAILY),
+    Entry("validate", "validate:validate", "Check skills against the specification and what agents document.", _DAILY),
     Entry("pack", "create:pack", "Pack a skill into one .skill file.", _DAILY),
     Entry("list", "library:list_skills", "List the skills in reach from here.", _DAILY),
     Entry("find", "library:find", "Search skills by what they do.", _DAILY),

@@ -86,12 +86,15 @@ def print_unified(console: "Console", diff: str) -> None:
         console.print(styled((line, _DIFF_STYLES.get(line[:1], ""))), soft_wrap=True)
 
 
-def findings_text(findings: Iterable[Finding], *, console: "Console", indent: str = "  ") -> "Text":
-    """Each finding with its place, what it says and how to fix it; wrapped for a console that is a terminal."""
+def findings_text(findings: Iterable[Finding], *, console: "Console", indent: str = "  ", folder: str = "") -> "Text":
+    """Each finding with its place, what it says and how to fix it; wrapped for a console that is a terminal.
+
+    With `folder`, places are paths that a terminal or an editor can open.
+    """
     text = styled()
     after = f"{indent}{'':<8}{'':<{_PLACE}} "
     for finding in findings:
-        place = inline(place_of(finding))
+        place = inline(f"{folder}/{place_of(finding)}" if folder and place_of(finding) else place_of(finding))
         message = f"{one_line(finding.message)}  [{finding.code}]"
         fix = one_line(finding.fix)
         text.append(f"{indent}{finding.severity.value:<8}", STYLES[finding.severity])

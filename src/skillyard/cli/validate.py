@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillyard.app.loading import require_there
+from skillyard.app.loading import require_there, skill_folder
 from skillyard.app.validation import Report, search_tree, summary_of, validate_found, validate_path
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import inline
@@ -27,14 +27,17 @@ def validate(
     ] = False,
     profile: Annotated[
         Profile,
-        typer.Option(metavar="lenient|strict", help="What loaders accept, or only what the specification allows."),
-    ] = Profile.STRICT,
+        typer.Option(
+            metavar="lenient|agents|strict",
+            help="What loaders accept, what agents document, or only what the specification allows.",
+        ),
+    ] = Profile.AGENTS,
     references: Annotated[
         bool | None,
         typer.Option(help="Also report broken references (the default without -r)."),
     ] = None,
 ) -> Answer:
-    """Check skills against the specification.
+    """Check skills against the specification and what agents document.
 
     Exit code 1 when any of them is invalid or none is found; of several paths, a missing one counts as invalid.
     """
@@ -69,7 +72,8 @@ def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int
     for report in shown:
         mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
         title = styled(mark, (inline(report.id or report.name), "bold"), "  ", (inline(report.path), FAINT), "\n")
-        console.print(title + findings_text(report.findings, console=console), end="", soft_wrap=True)
+        folder = str(skill_folder(Path(report.path)) or "").rstrip("/")
+        console.print(title + findings_text(report.findings, console=console, folder=folder), end="", soft_wrap=True)
     print_more(console, len(told), "skill")
     total = count(summary["checked"], "skill")
     console.print(f"{total} checked: {summary['valid']:,} valid, {summary['invalid']:,} invalid.", soft_wrap=True)

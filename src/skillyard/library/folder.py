@@ -27,7 +27,7 @@ from skillyard.library.walk import STAMP_FIELDS, Walk
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.document import parse, summarize
 from skillyard.skill.library import Catalog, Problem, Shadowed, SkillEntry
-from skillyard.skill.limits import MAX_FOLDER_DEPTH, MAX_SKILL_MD_BYTES
+from skillyard.skill.limits import MAX_FOLDER_DEPTH, MAX_SKILL_MD_BYTES, SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, Parsed, Severity, has_errors
 
 FINE_CLOCK_NS: Final = 50_000_000
@@ -190,7 +190,7 @@ class FolderLibrary:
         labels = repeat(self.label, len(walk.ids))
         columns = zip(walk.ids, rows.names, rows.descriptions, self._locations(walk), labels, strict=True)
         entries = [_new_entry(SkillEntry, row) for row in columns]
-        problems = [Problem(os.path.basename(path), path, self.label, (finding,)) for path, finding in walk.troubles]
+        problems = [Problem(_id_of(path), path, self.label, (finding,)) for path, finding in walk.troubles]
         if "" in rows.descriptions:
             problems += [
                 Problem(entry.id, entry.location, self.label, unpack_findings(rows.findings[at]))
@@ -202,6 +202,12 @@ class FolderLibrary:
         if not walk.in_order:
             entries, shadowed = _first_of_each_id(entries)
         return Catalog(entries=entries, problems=problems, shadowed=shadowed)
+
+
+def _id_of(path: str) -> str:
+    """The name of the skill's folder, of which a trouble may name the file."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) if name in SKILL_FILE_NAMES else name
 
 
 def _unchanged(walk: Walk, rows: Rows) -> bool:

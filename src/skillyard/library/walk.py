@@ -1,6 +1,7 @@
 """Finding the `SKILL.md` files below a root: bounded in depth, wary of links and special files."""
 
 import os
+import shlex
 import stat
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -180,7 +181,7 @@ class Walk:
             path,
             "link-dangling",
             f"The link leads to {os.readlink(path)!r}, which is not there.",
-            f"Remove it: rm {path!r}",
+            f"Remove it: {shlex.join(['rm', path])}",
         )
         return True
 
@@ -216,7 +217,9 @@ class Walk:
                 self._note_trouble(self.root, code, f"It holds {message.format(most)}", hint)
 
     def _unreadable(self, path: str, error: OSError) -> None:
-        self._trouble(path, "unreadable", f"It cannot be read: {error.strerror}.", f"Check it: ls -ld {path!r}")
+        self._trouble(
+            path, "unreadable", f"It cannot be read: {error.strerror}.", f"Check it: {shlex.join(['ls', '-ld', path])}"
+        )
 
     def _trouble(self, path: str, code: str, message: str, fix: str) -> None:
         if len(self.troubles) < MAX_TROUBLES:

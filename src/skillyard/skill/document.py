@@ -1,22 +1,27 @@
 """Reading a `SKILL.md`: any bytes in, a document and all findings out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from skillyard.skill.agent_fields import AGENT_FIELDS
 from skillyard.skill.frontmatter import Frontmatter, split_frontmatter
 from skillyard.skill.limits import MAX_COMPATIBILITY, MAX_DESCRIPTION
 from skillyard.skill.models import Finding, Parsed, Profile, SkillDocument, Value
 from skillyard.skill.names import hidden_characters, name_problems, normal_name
 from skillyard.skill.rules import Findings
 from skillyard.skill.yaml_read import read_mapping
-from skillyard.skill.yaml_refusal import RefusedYamlError
+from skillyard.skill.yaml_refusal import UNQUOTED_COLON, RefusedYamlError
 
 SPEC_FIELDS: Final = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")
 LONG_BODY_LINES: Final = 500
 _TOOLS: Final = re.compile(r"[^\s,()]+(?:\([^()]*\))?")
 _TAGS: Final = re.compile(r"[^\s,]+(?: +[^\s,]+)*")
+MAX_PLACES: Final = 10
+_TODO: Final = re.compile(r"\s*(?:[-*#]+\s+|\d+\.\s+)*\[?TODO:")
+_CODE_FENCES: Final = ("```", "~~~")
+_VALUE_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _BODY_CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
@@ -56,13 +61,11 @@ def parse(data: bytes, *, folder: str | None = None, profile: Profile = Profile.
     allowed_tools = _allowed_tools(source, findings)
     for key in fields:
         if key not in SPEC_FIELDS:
-            findings.add(
-                "unknown-field",
-                f"{key!r} is not a field of the specification.",
-                field=key,
-                line=source.line_of(key),
-            )
+            _judge_further_field(key, source, findings)
+        _judge_characters(key, source, findings)
     body = _body(source.frontmatter, findings)
+    if findings.profile is not Profile.LENIENT:
+        _judge_todos(description, body, source, findings)
     if not description:
         return Parsed(document=None, findings=tuple(findings.items))
     document = SkillDocument(
@@ -80,6 +83,55 @@ def parse(data: bytes, *, folder: str | None = None, profile: Profile = Profile.
         body_line=source.frontmatter.body_line,
     )
     return Parsed(document=document, findings=tuple(findings.items))
+
+
+def _judge_further_field(key: str, source: "_Source", findings: Findings) -> None:
+    agents = AGENT_FIELDS.get(key)
+    if agents is None:
+        findings.add(
+            "unknown-field", f"{key!r} is not a field of the specification.", field=key, line=source.line_of(key)
+        )
+        return
+    message = f"{key!r} is a field of {' and '.join(agents)}, not of the specification; other agents ignore it."
+    findings.add("agent-field", message, field=key, line=source.line_of(key))
+
+
+def _judge_characters(key: str, source: "_Source", findings: Findings) -> None:
+    control = next((found for text in _texts(source.fields[key]) if (found := _VALUE_CONTROL.search(text))), None)
+    if control is not None:
+        message = f"The value of {key!r} holds the control character U+{ord(control[0]):04X}, written as an escape."
+        findings.add("value-control-character", message, field=key, line=source.line_of(key))
+
+
+def _texts(value: Value) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _texts(item)
+    else:
+        for item in value:
+            yield from _texts(item)
+
+
+def _judge_todos(description: str, body: str, source: "_Source", findings: Findings) -> None:
+    """What a new skill starts with, and nobody has filled in."""
+    places = [source.line_of("description")] if _TODO.match(description) else []
+    in_code = False
+    for number, line in enumerate(body.splitlines(), source.frontmatter.body_line):
+        if line.lstrip().startswith(_CODE_FENCES):
+            in_code = not in_code
+        elif not in_code and _TODO.match(line):
+            places.append(number)
+    if places:
+        where = ", ".join(map(str, places[:MAX_PLACES])) + (", …" if len(places) > MAX_PLACES else "")
+        said = (
+            f"1 TODO is left, on line {where}."
+            if len(places) == 1
+            else f"{len(places)} TODOs are left, on lines {where}."
+        )
+        findings.add("todo-left", said, line=places[0])
 
 
 def tools_in(text: str) -> tuple[str, ...]:
@@ -125,15 +177,27 @@ def _read_quoted(frontmatter: Frontmatter, refusal: RefusedYamlError, findings: 
     from skillyard.skill.yaml_repair import quote_values  # noqa: PLC0415 - for broken frontmatter only
 
     line = frontmatter.line + refusal.line
+    quoted = quote_values(frontmatter.text)
     try:
-        source = _Source(read_mapping(quote_values(frontmatter.text)), frontmatter)
+        source = _Source(read_mapping(quoted), frontmatter)
     except RefusedYamlError as second:
-        findings.add("yaml-invalid", refusal.message, line=line)
+        findings.add("yaml-invalid", _with_key(refusal, frontmatter.text), line=line)
         if second.code != "yaml-invalid":
-            findings.add(second.code, second.message)
+            # Quoting may have joined lines; then the number is another one.
+            same_lines = quoted.count("\n") == frontmatter.text.count("\n")
+            findings.add(second.code, second.message, line=frontmatter.line + second.line if same_lines else 0)
         return None
-    findings.add("yaml-unquoted", f"{refusal.message} It was read with its values quoted.", line=line)
+    findings.add("yaml-unquoted", _with_key(refusal, frontmatter.text), line=line)
     return source
+
+
+def _with_key(refusal: RefusedYamlError, text: str) -> str:
+    """What is wrong, with the key whose value it is."""
+    lines = text.splitlines()
+    key, colon, _ = lines[refusal.line].partition(":") if refusal.line < len(lines) else ("", "", "")
+    if refusal.message != UNQUOTED_COLON or not colon or key != key.strip():
+        return refusal.message
+    return f"The value of {key!r} contains ': ' and needs quotes."
 
 
 def _name(source: _Source, folder: str | None, findings: Findings) -> str:
@@ -185,7 +249,7 @@ def _description(source: _Source, findings: Findings) -> str:
             field="description",
             line=source.line_of("description"),
         )
-    if findings.profile is Profile.STRICT and ("<" in value or ">" in value):
+    if findings.profile is not Profile.LENIENT and ("<" in value or ">" in value):
         findings.add(
             "description-angle-brackets",
             "The description has angle brackets.",

@@ -30,9 +30,14 @@ class Severity(StrEnum):
 
 
 class Profile(StrEnum):
-    """How a skill is judged: `lenient` reads the wild, `strict` is what the specification allows."""
+    """How a skill is judged.
+
+    `lenient` reads the wild, `agents` is the specification with what agents document beside it, `strict` is the
+    specification alone.
+    """
 
     LENIENT = "lenient"
+    AGENTS = "agents"
     STRICT = "strict"
 
 

@@ -16,6 +16,15 @@ class Rule(NamedTuple):
     lenient: Severity | None
     strict: Severity | None
     fix: str
+    is_softer: bool = False
+    """Whether `agents` asks for less than `strict`: the severity in `softer`."""
+    softer: Severity | None = None
+
+    def severity(self, profile: Profile) -> Severity | None:
+        """How serious it is in a profile; None where it is ignored."""
+        if profile is Profile.LENIENT:
+            return self.lenient
+        return self.softer if profile is Profile.AGENTS and self.is_softer else self.strict
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -68,9 +77,12 @@ RULES: Final[dict[str, Rule]] = {
     "requires-name": Rule(WARNING, WARNING, "Write `name` or `namespace/name`, then the versions if they matter."),
     "requires-range": Rule(WARNING, WARNING, "Write versions as `>=1.2`, `^1.2`, `~1.2.3`, `=1.0.0`, `1.x` or `*`."),
     "requires-many": Rule(WARNING, WARNING, "Require fewer skills, or one that requires them."),
-    "allowed-tools-type": Rule(None, WARNING, "Write the tools in one line, separated by spaces."),
-    "allowed-tools-commas": Rule(None, WARNING, "Separate the tools by spaces."),
-    "unknown-field": Rule(None, ERROR, "Move it under `metadata:`."),
+    "allowed-tools-type": Rule(None, WARNING, "Write the tools in one line, separated by spaces.", True),
+    "allowed-tools-commas": Rule(None, WARNING, "Separate the tools by spaces.", True),
+    "agent-field": Rule(None, ERROR, "Keep it for that agent; `--profile agents` accepts it.", True, INFO),
+    "unknown-field": Rule(None, ERROR, "Move it under `metadata:`, unless an agent of yours reads it.", True, WARNING),
+    "value-control-character": Rule(WARNING, ERROR, "Delete the character, or its escape."),
+    "todo-left": Rule(None, WARNING, "Write what each stands for, or delete it."),
     "body-long": Rule(None, INFO, "Move detail into files under references/ and link to them."),
 }
 
@@ -86,7 +98,7 @@ class Findings:
 
     def add(self, code: str, message: str, *, field: str = "", line: int = 0) -> None:
         rule = RULES[code]
-        severity = rule.lenient if self.profile is Profile.LENIENT else rule.strict
+        severity = rule.severity(self.profile)
         if severity is not None:
             self.items.append(
                 Finding(code=code, severity=severity, message=message, fix=rule.fix, field=field, line=line)

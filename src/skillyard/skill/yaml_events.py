@@ -15,9 +15,10 @@ from yaml.events import (
 
 from skillyard.skill.limits import MAX_FRONTMATTER_DEPTH, MAX_FRONTMATTER_NODES
 from skillyard.skill.models import Value
-from skillyard.skill.yaml_refusal import RefusedYamlError
+from skillyard.skill.yaml_refusal import UNQUOTED_COLON, RefusedYamlError
 
 _OPENED = ("while parsing a flow sequence", "while parsing a flow mapping", "while scanning a quoted scalar")
+_COLON = ("mapping values are not allowed in this context",)
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -32,7 +33,8 @@ def read_events(text: str, plain_scalar: Callable[[str], str]) -> dict[str, Valu
         unclosed = error.context in _OPENED
         mark = (error.context_mark if unclosed else None) or error.problem_mark
         problem = (error.problem or error.context or "cannot be read").strip()
-        raise RefusedYamlError("yaml-invalid", f"YAML: {problem}.", mark.line if mark else 0) from None
+        message = UNQUOTED_COLON if problem in _COLON else f"YAML: {problem}."
+        raise RefusedYamlError("yaml-invalid", message, mark.line if mark else 0) from None
     except yaml.YAMLError as error:
         raise RefusedYamlError("yaml-invalid", f"YAML: {str(error).splitlines()[0]}.") from None
     finally:
@@ -98,6 +100,6 @@ class _Reader:
             if not isinstance(key, str):
                 raise RefusedYamlError("yaml-key", "A key is a list or a mapping.", event.start_mark.line)
             if key in mapping:
-                raise RefusedYamlError("yaml-duplicate-key", f"The key {key!r} stands twice.", event.start_mark.line)
+                raise RefusedYamlError("yaml-duplicate-key", f"The key {key!r} is there twice.", event.start_mark.line)
             mapping[key] = self._node(self._next(), depth + 1)
         return mapping

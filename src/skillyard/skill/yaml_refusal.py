@@ -1,5 +1,9 @@
 """The one error that reading frontmatter raises."""
 
+from typing import Final
+
+UNQUOTED_COLON: Final = "A value contains ': ' and needs quotes."
+
 
 class RefusedYamlError(Exception):
     """Frontmatter that is not read, with the rule it breaks and the line within it (from 0)."""

@@ -96,7 +96,7 @@ def test_an_unknown_command_names_the_near_one(run, words):
 def test_values_that_an_option_does_not_take_are_answered_with_what_it_takes(run):
     for typed in ("0", "many"):
         assert "--limit takes a whole number of at least 1." in run("find", "x", "-n", typed).err
-    assert "--profile takes one of lenient, strict." in run("validate", ".", "--profile", "loose").err
+    assert "--profile takes one of lenient, agents, strict." in run("validate", ".", "--profile", "loose").err
 
 
 @pytest.mark.parametrize("words", EVERY_COMMAND)

@@ -274,3 +274,39 @@ def test_a_tree_of_endless_folders_is_given_up_with_a_finding(run, skill, tmp_pa
     assert answer.code == 1
     assert [result["id"] for result in answer.json["results"]] == ["a", "tree"]
     assert answer.json["results"][1]["findings"][0]["code"] == "too-many-folders"
+
+
+@pytest.mark.parametrize("name", ["SKILL.MD", "Skill.md"])
+def test_a_file_that_is_nearly_called_right_is_never_passed_in_silence(run, tree, skill, name):
+    folder = skill("nearly", under=tree)
+    (folder / "SKILL.md").rename(folder / name)
+    for result in (run("validate", "-r", tree, "--json"), run("validate", folder / name, "--json")):
+        report = by_id(result)["nearly"]
+        assert [finding["code"] for finding in report["findings"]] == ["file-name"]
+        assert f"mv -n {folder / name} {folder / 'SKILL.md'}" in report["findings"][0]["fix"]
+        assert result.code == 1
+
+
+def test_fields_of_agents_are_accepted_by_default_and_refused_by_the_specification(run, tree, skill):
+    folder = skill("deploy", under=tree)
+    text = (folder / "SKILL.md").read_text()
+    (folder / "SKILL.md").write_text(text.replace("name:", "disable-model-invocation: true\nname:", 1))
+    default = run("validate", folder, "--json")
+    assert default.code == 0
+    assert [finding["severity"] for finding in default.json["results"][0]["findings"]] == ["info"]
+    assert "Move it" not in run("validate", folder).out
+    assert run("validate", folder, "--profile", "agents").code == 0
+    assert run("validate", folder, "--profile", "strict").code == 1
+
+
+def test_places_are_paths_that_can_be_opened(run, tree):
+    out = run("validate", "-r", tree).out
+    assert f"{tree}/.hidden/deep/other/SKILL.md:2" in out
+
+
+def test_a_new_skill_is_valid_and_its_todos_are_named(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("init", "pdf-forms").code == 0
+    result = run("validate", "pdf-forms")
+    assert result.code == 0
+    assert "TODOs are left" in result.out

@@ -403,3 +403,10 @@ def test_a_finding_of_wrong_types_in_the_index_is_not_used():
     assert unpack_findings(json.dumps([whole]))[0].code == "x"
     for key, wrong in (("message", None), ("file", 1), ("line", "1")):
         assert unpack_findings(json.dumps([{**whole, key: wrong}]))[0].code == "unreadable"
+
+
+def test_a_skill_file_that_is_a_pipe_is_told_under_the_name_of_its_folder(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        os.mkfifo(tmp_path / name / "skill.md")
+    assert [problem.id for problem in FolderLibrary(tmp_path).catalog().problems] == ["one", "two"]

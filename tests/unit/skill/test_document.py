@@ -1,9 +1,11 @@
 import codecs
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillyard.skill.agent_fields import AGENT_FIELDS
 from skillyard.skill.document import parse, summarize
 from skillyard.skill.limits import MAX_FRONTMATTER_BYTES, MAX_SKILL_MD_BYTES
 from skillyard.skill.models import Profile, Severity
@@ -156,6 +158,9 @@ def test_what_cannot_be_loaded_says_why_and_how_to_fix_it(data, code):
         (md("compatibility: ''"), "compatibility-length"),
         (md("metadata: text"), "metadata-type"),
         (md("version: 1.0"), "unknown-field"),
+        (md("disable-model-invocation: true"), "agent-field"),
+        (md(description='description: "Fills\\0 forms."'), "value-control-character"),
+        (md("metadata:", '  note: "a\\x1bb"'), "value-control-character"),
     ],
 )
 def test_strict_refuses_what_the_specification_does_not_allow_and_lenient_loads_it(data, code):
@@ -174,11 +179,63 @@ def test_strict_refuses_what_the_specification_does_not_allow_and_lenient_loads_
         (md(description='description: "Hidden \\u200b mark."'), "description-hidden"),
         (md() + b"\n" * 600, "body-long"),
         (md() + b"\x00", "body-control-character"),
+        (md(description="description: 'TODO: say what it does.'"), "todo-left"),
+        (md() + b"1. TODO: the first step\n", "todo-left"),
     ],
 )
 def test_doubtful_things_are_said_but_do_not_fail(data, code):
     assert code in codes(data)
     assert parse(data, folder="pdf-forms", profile=Profile.STRICT).valid
+
+
+@pytest.mark.parametrize("field", AGENT_FIELDS)
+def test_a_field_that_an_agent_documents_is_kept_whatever_the_profile(field):
+    for profile in Profile:
+        parsed = parse(md(f"{field}: value"), folder="pdf-forms", profile=profile)
+        assert parsed.valid is (profile is not Profile.STRICT)
+        assert not [finding for finding in parsed.findings if "ove it" in finding.fix or "elete" in finding.fix]
+    (finding,) = parse(md(f"{field}: value"), folder="pdf-forms", profile=Profile.AGENTS).findings
+    assert (finding.code, finding.severity, finding.field) == ("agent-field", Severity.INFO, field)
+
+
+def test_a_field_of_nobody_is_a_warning_beside_what_agents_document():
+    parsed = parse(md("colour: blue"), folder="pdf-forms", profile=Profile.AGENTS)
+    assert parsed.valid
+    assert [(finding.code, finding.severity) for finding in parsed.findings] == [("unknown-field", Severity.WARNING)]
+
+
+def test_tools_as_agents_document_them_are_as_they_should_be():
+    for tools in ("Read, Grep", "[Read, Grep]"):
+        assert parse(md(f"allowed-tools: {tools}"), folder="pdf-forms", profile=Profile.AGENTS).findings == ()
+
+
+def test_text_about_todos_is_no_todo():
+    body = b"Find every TODO comment.\n- `TODO: x` in code\n```\nTODO: an example\n```\n"
+    assert "todo-left" not in codes(md() + body)
+
+
+def test_a_colon_without_quotes_is_said_with_the_key_and_its_line():
+    data = md(description="description: Use it for: forms")
+    (finding,) = parse(data, folder="pdf-forms").findings
+    assert (finding.message, finding.line) == ("The value of 'description' contains ': ' and needs quotes.", 3)
+
+
+def test_two_faults_of_one_frontmatter_each_have_their_line():
+    data = md("version: 1", "version: 2", description="description: Use it for: forms")
+    findings = parse(data, folder="pdf-forms").findings
+    assert [(finding.message, finding.line) for finding in findings] == [
+        ("The value of 'description' contains ': ' and needs quotes.", 3),
+        ("The key 'version' is there twice.", 5),
+    ]
+
+
+def test_the_documentation_lists_the_fields_of_agents():
+    text = (Path(__file__).parents[3] / "docs" / "validation.md").read_text(encoding="utf-8")
+    rows = dict(
+        line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `") and line.count("|") == 3
+    )
+    listed = {field.strip("`"): agents for fields, agents in rows.items() for field in fields.split(", ")}
+    assert listed == {field: ", ".join(agents) for field, agents in AGENT_FIELDS.items()}
 
 
 def test_every_finding_is_reported_not_only_the_first():
@@ -203,6 +260,7 @@ def test_every_rule_has_a_fix_and_fails_at_least_as_hard_when_strict():
     order = [None, Severity.INFO, Severity.WARNING, Severity.ERROR]
     for code, rule in RULES.items():
         assert rule.fix, code
+        assert order.index(rule.strict) >= order.index(rule.severity(Profile.AGENTS)), code
         assert order.index(rule.strict) >= order.index(rule.lenient), code
 
 
