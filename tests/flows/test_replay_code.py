@@ -56,7 +56,7 @@ async def test_whatever_is_in_a_value_it_is_only_a_value(yard):
     assert await read("quoted.txt") == f"<{EVIL}>"
     assert await read("note.txt") == f"To: {EVIL} $HOME\n"
     assert await read("python.txt") == f"[{EVIL}]{EVIL}"
-    assert await read("sub/key.txt") == SECRET
+    assert await read("sub/key.txt") == "*" * len(SECRET)  # the very bytes, which the sandbox knows as a secret
     assert done.steps[2].output.endswith("42\n")
     assert done.steps[4].output == f"{len(SECRET)} key=***\n"
     names = {entry.name for entry in await workspace.list(yard.caller, yard.sandbox.id)}

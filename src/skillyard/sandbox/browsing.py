@@ -118,7 +118,7 @@ class Browsing:
             browsed = await _walk(held, commands, wish, tell, stop_on_error=stop_on_error)
             taken = [_recorded(written[step.index], step, held) for step in browsed.steps]
             code = "\n".join([*taken, *map(_unseen, written[len(taken) :])])
-            over = replace(_over(draft, browsed, taken, whole=trace), code=code)
+            over = replace(_over(draft, browsed, taken, held.secrets, whole=trace), code=code)
             return over, browsed
 
         return await self._recorder.recorded(caller, sandbox_id, Ability.BROWSER, draft, run, secrets=wish.secrets)
@@ -140,7 +140,8 @@ class Browsing:
             driver = Drive(held, wish)
             result = await drive(driver)
             browsed = Browsed(steps=driver.steps, total=len(commands), seconds=driver.seconds)
-            return _over(draft, browsed, [step.command for step in driver.steps], whole=True), result
+            taken = [step.command for step in driver.steps]
+            return _over(draft, browsed, taken, held.secrets, whole=True), result
 
         return await self._recorder.recorded(caller, sandbox_id, Ability.BROWSER, draft, run, secrets=wish.secrets)
 
@@ -178,7 +179,7 @@ class Drive:
         return done
 
 
-def _over(draft: Run, browsed: Browsed, commands: Sequence[str], *, whole: bool) -> Run:
+def _over(draft: Run, browsed: Browsed, commands: Sequence[str], known: KnownSecrets, *, whole: bool) -> Run:
     """A run of steps as it is to be kept, with the commands as they are."""
     last = browsed.steps[-1] if browsed.steps else None
     errors = [step.error for step in browsed.steps if step.error]
@@ -190,7 +191,7 @@ def _over(draft: Run, browsed: Browsed, commands: Sequence[str], *, whole: bool)
         seconds=browsed.seconds,
         output="\n".join(step.output for step in browsed.steps if step.output),
         error="\n".join(errors) or None,
-        trace=_trace(draft.exec_type, browsed, commands, whole=whole),
+        trace=_trace(draft.exec_type, browsed, commands, known, whole=whole),
     )
 
 
@@ -254,7 +255,9 @@ def _unseen(command: str) -> str:
     return mask_step(command, None, lambda _, name: marker(name), succeeded=False)
 
 
-def _trace(kind: ExecType, browsed: Browsed, commands: Sequence[str], *, whole: bool) -> dict[str, Any]:
+def _trace(
+    kind: ExecType, browsed: Browsed, commands: Sequence[str], known: KnownSecrets, *, whole: bool
+) -> dict[str, Any]:
     """The steps as they are kept: what was done, to which element, and what came of it.
 
     This is kept of every run, for without the elements nobody can learn from it; all of the output only if asked for.
@@ -265,8 +268,8 @@ def _trace(kind: ExecType, browsed: Browsed, commands: Sequence[str], *, whole: 
             "kind": "individual_action",
             "step_index": step.index,
             "cmd": command,
-            "stdout": step.output[:most],
-            "stderr": step.error[:most],
+            "stdout": _start(step.output, most, known),
+            "stderr": _start(step.error, most, known),
             "exit_code": step.exit_code,
             "duration_ms": step.milliseconds,
             "target": _plain(step.target),
@@ -281,6 +284,10 @@ def _trace(kind: ExecType, browsed: Browsed, commands: Sequence[str], *, whole: 
         "success": browsed.success,
         "duration_ms": round(browsed.seconds * 1000),
     }
+
+
+def _start(text: str, most: int | None, known: KnownSecrets) -> str:
+    return text if most is None or len(text) <= most else known.clean(text)[:most]
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 -- any JSON

@@ -290,7 +290,7 @@ class Course:
 
         return Replay(
             verdict=verdict,
-            reason=clean(shortened(reason)),
+            reason=shortened(clean(reason)),
             step=step,
             steps=tuple(
                 replace(

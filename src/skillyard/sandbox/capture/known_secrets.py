@@ -4,10 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from skillyard.redact import forms_of
+from skillyard.redact import Secrets
 from skillyard.sandbox.capture.markers import MARKER, marker, marker_name
 
 _MOST: Final = 64
+_BEFORE: Final = 64 * 1024
+"""Characters before a cut that are looked at: a secret may be cut in two."""
 _SHORTEST: Final = 4
 """Characters; shorter values are hidden where they are given, but would be found everywhere else."""
 _EVERYDAY: Final = frozenset(
@@ -36,8 +38,8 @@ class KnownSecrets:
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._names: dict[str, str] = {}
-        self._forms: dict[str, str] = {}
-        """Each form in which a value may be written, and the marker of it; the longest first."""
+        self._secrets = Secrets()
+        self._own_markers: re.Pattern[str] | None = None
         for name, value in (given or {}).items():
             self._add(value, marker_name(name))
 
@@ -61,20 +63,33 @@ class KnownSecrets:
         self._add(value, own)
         return marker(own)
 
-    def clean(self, text: str) -> str:
-        """The text with a marker where a secret was, in whatever form."""
-        present = [form for form in self._forms if form in text]
-        if not present:
-            return text
-        pattern = re.compile("|".join([MARKER.pattern, *map(re.escape, present)]))
-        return pattern.sub(lambda found: self._forms.get(found[0], found[0]), text)
+    def clean(self, text: str, *, cut: bool = False) -> str:
+        """The text with a marker where a secret was, in whatever form; `cut` if more of it is not kept."""
+        if "{{secret" not in text:
+            return self._secrets.text(text, cut=cut)
+        if self._own_markers is None:
+            markers = {marker(), *map(marker, self._names.values())}
+            self._own_markers = re.compile(f"({'|'.join(map(re.escape, sorted(markers)))})")
+        parts = self._own_markers.split(text)
+        last = len(parts) - 1
+        return "".join(
+            part if index % 2 else self._secrets.text(part, cut=cut and index == last)
+            for index, part in enumerate(parts)
+        )
+
+    def clean_end(self, text: str, size: int) -> str:
+        """The same of the last characters of a text, in which a secret may end that begins before them."""
+        stream = self._secrets.stream()
+        stream.feed(text[-size - _BEFORE : -size].encode(errors="replace"))
+        return (stream.feed(text[-size:].encode(errors="replace")) + stream.finish()).decode(errors="replace")
 
     def _add(self, value: str, name: str) -> None:
         self._names[value] = name
-        own = {form.decode(errors="surrogatepass"): marker(name) for form in forms_of(value) if form}
-        merged = {**own, **self._forms}
-        self._forms = {form: merged[form] for form in sorted(merged, key=len, reverse=True)}
+        self._secrets.add(value, marker(name))
+        self._own_markers = None
 
     def _forget(self, value: str) -> None:
-        name = self._names.pop(value)
-        self._forms = {form: mark for form, mark in self._forms.items() if mark != marker(name)}
+        del self._names[value]
+        self._secrets = Secrets()
+        for each, name in self._names.items():
+            self._secrets.add(each, marker(name))

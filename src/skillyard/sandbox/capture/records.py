@@ -12,7 +12,7 @@ from skillyard.sandbox.executions import MAX_KEPT, ExecType, Run, Said
 
 _HALF: Final = MAX_KEPT // 2 - 100
 _BORDER: Final = 8 * 1024
-"""Characters beyond a cut that are looked at too: a secret may be cut in two."""
+"""Characters beyond a cut that are looked at too: what looks like a secret may be cut in two."""
 
 
 def cleaned(run: Run, known: KnownSecrets, given: Mapping[str, str]) -> Run:
@@ -34,7 +34,13 @@ def cleaned(run: Run, known: KnownSecrets, given: Mapping[str, str]) -> Run:
         return known.clean(of_run.clean(text))
 
     def shown(text: str) -> str:
-        return _shortened(text, lambda part: mask_output(clean(part)))
+        """Of much, the beginning and the end; what is not kept is not looked through."""
+        if len(text) <= MAX_KEPT:
+            return mask_output(clean(text))
+        head = mask_output(known.clean(text[: _HALF + _BORDER], cut=True))
+        tail = mask_output(known.clean_end(text, _HALF + _BORDER))
+        left_out = len(text) - 2 * _HALF
+        return f"{head[:_HALF]}\n[… {left_out:,} characters are left out here …]\n{tail[-_HALF:]}"
 
     def said(text: str | None) -> str | None:
         return None if text is None else clean(mask_source(text, known.learn))
@@ -47,15 +53,6 @@ def cleaned(run: Run, known: KnownSecrets, given: Mapping[str, str]) -> Run:
         said=Said(description=said(run.said.description), tags=said(run.said.tags), notes=said(run.said.notes)),
         trace=None if run.trace is None else _each_text(run.trace, shown),
     )
-
-
-def _shortened(text: str, clean: Callable[[str], str]) -> str:
-    """Of much, the beginning and the end; what is not kept is not looked through."""
-    if len(text) <= MAX_KEPT:
-        return clean(text)
-    head, tail = clean(text[: _HALF + _BORDER]), clean(text[-_HALF - _BORDER :])
-    left_out = len(text) - 2 * _HALF
-    return f"{head[:_HALF]}\n[… {left_out:,} characters are left out here …]\n{tail[-_HALF:]}"
 
 
 def _each_text(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401 -- any JSON

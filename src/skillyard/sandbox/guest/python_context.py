@@ -25,7 +25,7 @@ NAME = "python-worker"
 _SETTLE = 0.5
 """Between interrupts; after the first one, what the code started is interrupted with it."""
 _INTERRUPTS = 4
-_MAX_ERROR = 64 * 1024
+_MAX_ERROR = 4 * 1024 * 1024
 _MAX_IMAGES = 8 * 1024 * 1024
 
 
@@ -126,7 +126,8 @@ class _Call:
         answer = self._answer or {}
         value, error = answer.get("value"), answer.get("error")
         if isinstance(value, str):
-            yield from self._channel.put(self._budget.take(value.encode(errors="replace") + b"\n"), OUT)
+            whole = value if answer.get("truncated") is True else f"{value}\n"
+            yield from self._channel.put(self._budget.take(whole.encode(errors="replace")), OUT)
         if self._why or isinstance(error, str):
             text = f"{error or ''}{self._why}"
             yield from self._channel.put(text.encode(errors="replace")[:_MAX_ERROR], ERR)

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _MAX_TEXT = 1024 * 1024
-_MAX_ERROR = 48 * 1024
+_MAX_ERROR = 512 * 1024
+"""More than the host keeps: it cuts where it has looked for secrets."""
 
 
 class Context:

@@ -22,6 +22,9 @@ from skillyard.redact import Secrets
 from skillyard.sandbox.session import Ending, FileEntry
 
 _MAX_MESSAGE: Final = 2000
+_MAX_NAME: Final = 1024
+_LONGEST_LABEL: Final = 500
+"""Characters after which a guest cuts the names of elements."""
 _DIGEST: Final = "sha256:"
 _DIGEST_LENGTH: Final = len(_DIGEST) + 64
 _KINDS: Final = frozenset({"file", "folder", "link", "other"})
@@ -42,10 +45,11 @@ _ERRORS: Final[Mapping[str, tuple[type[SkillyardError], str]]] = {
 }
 
 
-def failure(answer: Mapping[str, Any]) -> SkillyardError:
+def failure(answer: Mapping[str, Any], secrets: Secrets) -> SkillyardError:
     """The error that a refusal of the guest stands for."""
     said = answer.get("message")
-    message = said[:_MAX_MESSAGE] if isinstance(said, str) and said else "The sandbox could not do it."
+    message = secrets.text(said, cut=len(said) >= _MAX_MESSAGE) if isinstance(said, str) else ""
+    message = message[:_MAX_MESSAGE] or "The sandbox could not do it."
     kind, hint = _ERRORS.get(str(answer.get("code")), (SandboxFaultError, ""))
     return kind(message, hint=hint)
 
@@ -80,13 +84,13 @@ def images(data: bytes) -> tuple[Mapping[str, str], ...]:
     return tuple({"image/png": picture} for picture in pictures if _is_base64(picture))
 
 
-def file_entries(folder: str, data: bytes) -> Sequence[FileEntry]:
+def file_entries(folder: str, data: bytes, secrets: Secrets) -> Sequence[FileEntry]:
     entries: list[FileEntry] = []
     for line in data.splitlines():
         entry = _parsed(line)
         if not isinstance(entry, dict):
             raise SandboxFaultError("The sandbox lists its files in a way that is not understood.")
-        entries.append(_file_entry(folder, cast("dict[str, Any]", entry)))
+        entries.append(_file_entry(folder, cast("dict[str, Any]", entry), secrets))
     return entries
 
 
@@ -105,7 +109,7 @@ def redacted_target(answer: Mapping[str, Any], secrets: Secrets) -> Mapping[str,
 
 def _redacted(value: Any, secrets: Secrets) -> Any:  # noqa: ANN401 - any JSON
     if isinstance(value, str):
-        return secrets.text(value)
+        return secrets.text(value, cut=len(value) >= _LONGEST_LABEL)
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
         return {secrets.text(name): _redacted(inner, secrets) for name, inner in items}
@@ -114,8 +118,8 @@ def _redacted(value: Any, secrets: Secrets) -> Any:  # noqa: ANN401 - any JSON
     return value
 
 
-def _file_entry(folder: str, entry: Mapping[str, Any]) -> FileEntry:
-    name, kind = str(entry.get("name"))[:1024], str(entry.get("kind"))
+def _file_entry(folder: str, entry: Mapping[str, Any], secrets: Secrets) -> FileEntry:
+    name, kind = secrets.text(str(entry.get("name"))[:_MAX_NAME]), str(entry.get("kind"))
     return FileEntry(
         name=name,
         path=name if folder == "." else f"{folder}/{name}",

@@ -29,6 +29,7 @@ from skillyard.sandbox.place import MIB, Limits
 from skillyard.sandbox.session import (
     BrowserOutcome,
     Command,
+    Ending,
     FileEntry,
     OnOutput,
     Outcome,
@@ -47,7 +48,13 @@ _TRANSFER_SECONDS: Final = 600.0
 _PIECE_SECONDS: Final = 60.0
 _MAX_LISTING: Final = 16 * MIB
 _MAX_DIGEST: Final = 128
-_MAX_ERROR: Final = 64 * 1024
+_MAX_ERROR: Final = 4 * MIB
+_KEPT_OF_ERROR: Final = 48 * 1024
+"""Characters of a traceback."""
+_MAX_SECRETS: Final = 256
+"""That are known of a sandbox at once."""
+_MORE: Final = "\n… "
+"""What a guest writes where it left out the rest of a text."""
 _MAX_EXTRA: Final = 32 * MIB
 
 _T = TypeVar("_T")
@@ -59,6 +66,9 @@ class GuestSession(Session):
     def __init__(self, link: GuestLink, limits: Limits) -> None:
         self._link = link
         self._limits = limits
+        self._given: dict[str, None] = {}
+        self._secrets = Secrets()
+        """All that were given to it: programs may keep them and print them later."""
         self._python_turn = asyncio.Lock()
         self._browser_turn = asyncio.Lock()
 
@@ -86,22 +96,23 @@ class GuestSession(Session):
 
     async def run(self, command: Command, *, on_output: OnOutput | None = None) -> Outcome:
         request = run_request(command)
-        collected = Collected(Secrets(command.secrets.values()), on_output, listening=(OUT, ERR))
+        hidden, most = self._know(command.secrets), self._limits.output_bytes
+        collected = Collected(hidden, on_output, listening=(OUT, ERR), max_bytes=most)
         began = time.monotonic()
         answer = await self._ask(
             request,
             command.stdin,
             receive=collected.receive,
-            max_bytes=self._limits.output_bytes,
+            max_bytes=most,
             seconds=command.timeout + _GRACE_SECONDS,
         )
-        collected.finish()
+        collected.finish(cut=_is_cut(answer))
         return Outcome(
             ending=ending(answer),
             exit_code=exit_code(answer),
             stdout=collected.data(OUT),
             stderr=collected.data(ERR),
-            truncated=answer.get("truncated") is True,
+            truncated=answer.get("truncated") is True or collected.full,
             seconds=time.monotonic() - began,
         )
 
@@ -116,23 +127,24 @@ class GuestSession(Session):
         check_seconds(seconds)
         given = dict(secrets or {})
         check_variables(given)
-        collected = Collected(Secrets(given.values()), on_output, listening=(OUT,))
+        hidden, most = self._know(given), self._limits.output_bytes
+        collected = Collected(hidden, on_output, listening=(OUT,), max_bytes=most)
         async with self._python_turn:
             began = time.monotonic()
             answer = await self._ask(
                 {"op": "python", "timeout": seconds, "environment": given},
                 code.encode(errors="surrogatepass"),
                 receive=collected.receive,
-                max_bytes=self._limits.output_bytes + _MAX_ERROR + _MAX_EXTRA,
+                max_bytes=most + _MAX_ERROR + _MAX_EXTRA,
                 seconds=seconds + _GRACE_SECONDS,
             )
-        collected.finish()
+        collected.finish(cut=_is_cut(answer))
         return PythonOutcome(
             success=answer.get("success") is True,
             output=collected.text(OUT),
-            error=collected.text(ERR) or None,
+            error=_ends_of(collected.text(ERR)) or None,
             ending=ending(answer),
-            truncated=answer.get("truncated") is True,
+            truncated=answer.get("truncated") is True or collected.full,
             execution_count=number(answer, "count"),
             images=images(collected.data(EXTRA)),
             seconds=time.monotonic() - began,
@@ -142,8 +154,8 @@ class GuestSession(Session):
         self, step: BrowserStep, *, seconds: float = 30.0, secrets: Mapping[str, str] | None = None
     ) -> BrowserOutcome:
         check_seconds(seconds)
-        hidden = Secrets((secrets or {}).values())
-        collected = Collected(hidden, None, listening=())
+        hidden, most = self._know(secrets or {}), self._limits.output_bytes
+        collected = Collected(Secrets(), None, listening=(), max_bytes=most)
         asked = {"verb": step.verb, "arguments": list(step.arguments), "options": list(step.options)}
         async with self._browser_turn:
             began = time.monotonic()
@@ -151,14 +163,15 @@ class GuestSession(Session):
                 {"op": "browse", "timeout": seconds},
                 json.dumps(asked).encode(),
                 receive=collected.receive,
-                max_bytes=self._limits.output_bytes + _MAX_ERROR + _MAX_EXTRA,
+                max_bytes=most + _MAX_ERROR + _MAX_EXTRA,
                 seconds=seconds + _GRACE_SECONDS,
             )
         collected.finish()
+        output = _page_text(collected.text(OUT), hidden, cut=len(collected.data(OUT)) >= most)
         return BrowserOutcome(
             success=answer.get("success") is True,
-            output=collected.text(OUT),
-            error=collected.text(ERR) or None,
+            output=output,
+            error=_page_text(collected.text(ERR), hidden, cut=True) or None,
             ending=ending(answer),
             target=redacted_target(answer, hidden),
             screenshot=collected.data(EXTRA) or None,
@@ -167,9 +180,16 @@ class GuestSession(Session):
 
     async def read_file(self, path: str, *, max_bytes: int | None = None) -> bytes:
         most = self._limits.file_bytes if max_bytes is None else max_bytes
-        return await self._fetch(
-            {"op": "read", "path": checked_path(path), "max_bytes": most}, max_bytes=most, seconds=_TRANSFER_SECONDS
+        request = {"op": "read", "path": checked_path(path), "max_bytes": most}
+        pieces: list[bytes] = []
+        redacting = self._secrets.stream(same_size=True)
+        await self._ask(
+            request,
+            receive=lambda _, piece: pieces.append(redacting.feed(piece)),
+            max_bytes=most,
+            seconds=_TRANSFER_SECONDS,
         )
+        return b"".join([*pieces, redacting.finish()])
 
     async def write_file(self, path: str, data: bytes, *, executable: bool = False) -> None:
         request = {"op": "write", "path": checked_path(path), "executable": executable}
@@ -188,13 +208,14 @@ class GuestSession(Session):
                     break
             else:
                 await self._patiently(self._whole(self._link.send_end(call)), _PIECE_SECONDS)
-            _checked(await self._patiently(call.answer, _FILE_SECONDS))
+            self._checked(await self._patiently(call.answer, _FILE_SECONDS))
         finally:
             self._link.cancel(call)
 
     async def list_folder(self, path: str = ".") -> Sequence[FileEntry]:
         where = checked_path(path)
-        return file_entries(where, await self._fetch({"op": "list", "path": where}, max_bytes=_MAX_LISTING))
+        listing = await self._fetch({"op": "list", "path": where}, max_bytes=_MAX_LISTING)
+        return file_entries(where, listing, self._secrets)
 
     async def delete(self, path: str) -> None:
         await self._ask({"op": "delete", "path": checked_path(path)})
@@ -233,21 +254,36 @@ class GuestSession(Session):
         )
         return b"".join(pieces)
 
+    def _know(self, secrets: Mapping[str, str]) -> Secrets:
+        """All secrets that were ever given to this sandbox, and these."""
+        for value in secrets.values():
+            if value not in self._given:
+                self._given[value] = None
+                self._secrets.add(value)
+        if len(self._given) > _MAX_SECRETS:
+            self._given = dict.fromkeys(list(self._given)[-_MAX_SECRETS:])
+            self._secrets = Secrets(self._given)
+        return self._secrets
+
     async def _pieces(self, request: dict[str, Any], *, max_bytes: int | None) -> AsyncIterator[bytes]:
         """What comes of a request, as fast as it is taken here."""
         call = self._link.begin(request, receive=None, max_bytes=max_bytes)
+        redacting = self._secrets.stream(same_size=True)
         try:
             await self._link.send(call, b"")
             while True:
                 while call.pieces:
                     piece = call.pieces.popleft()
                     self._link.taken(call, len(piece))
-                    yield piece
+                    if clean := redacting.feed(piece):
+                        yield clean
                 if call.answer.done():
                     break
                 call.news.clear()
                 await self._patiently(call.news.wait(), _PIECE_SECONDS)
-            _checked(call.answer.result())
+            self._checked(call.answer.result())
+            if clean := redacting.finish():
+                yield clean
         finally:
             self._link.cancel(call)
 
@@ -263,9 +299,14 @@ class GuestSession(Session):
         """Ask, send what belongs to it, and wait for the answer; when none comes in time, the sandbox is ended."""
         call = self._link.begin(request, receive=receive, max_bytes=max_bytes)
         try:
-            return _checked(await self._patiently(self._exchange(call, data), seconds))
+            return self._checked(await self._patiently(self._exchange(call, data), seconds))
         finally:
             self._link.cancel(call)
+
+    def _checked(self, answer: dict[str, Any]) -> dict[str, Any]:
+        if answer.get("ok") is not True:
+            raise failure(answer, self._secrets)
+        return answer
 
     async def _exchange(self, call: Call, data: bytes) -> dict[str, Any]:
         await self._whole(self._link.send(call, data))
@@ -285,7 +326,19 @@ class GuestSession(Session):
             raise await self._link.fail(f"the guest did not answer within {seconds:g} seconds") from None
 
 
-def _checked(answer: dict[str, Any]) -> dict[str, Any]:
-    if answer.get("ok") is not True:
-        raise failure(answer)
-    return answer
+def _is_cut(answer: Mapping[str, Any]) -> bool:
+    """Whether a program might have written more, where its output ends."""
+    return answer.get("truncated") is True or ending(answer) is not Ending.EXITED
+
+
+def _page_text(text: str, secrets: Secrets, *, cut: bool) -> str:
+    head, more, rest = text.rpartition(_MORE)
+    return secrets.text(head, cut=True) + more + rest if more else secrets.text(text, cut=cut)
+
+
+def _ends_of(error: str) -> str:
+    """Of a long traceback, the beginning and the end."""
+    if len(error) <= _KEPT_OF_ERROR:
+        return error
+    half = _KEPT_OF_ERROR // 2
+    return f"{error[:half]}\n…\n{error[-half:]}"

@@ -1,0 +1,93 @@
+"""Many forms of secrets, looked for in one view of output at once."""
+
+import sys
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from itertools import compress
+from typing import Final
+
+from skillyard.redact.views import Span
+
+_GROUP: Final = 4
+_SEEN_FROM: Final = 2 * _GROUP - 1
+"""A form of so many bytes covers, wherever it starts, one whole group of four."""
+_MOST_STRIDE: Final = 4
+
+
+class Needles:
+    """Forms to find.
+
+    Of a text, groups of four bytes are looked up at a distance at which every form must cover one, however many forms
+    there are; only where a group is known are forms compared.
+    """
+
+    def __init__(self) -> None:
+        self._marks: dict[bytes, bytes] = {}
+        self._sorted: list[bytes] = []
+        self._starts: set[bytes] = set()
+        self._groups: dict[int, list[tuple[int, bytes]]] = {}
+        self._stride = 0
+        self._short: list[bytes] = []
+        self.longest = 0
+
+    def add(self, needle: bytes, mark: bytes) -> None:
+        if needle not in self._marks:
+            self._marks[needle] = mark
+            self.longest = max(self.longest, len(needle))
+            self._stride = 0
+
+    def _prepare(self) -> None:
+        self._sorted = sorted(self._marks)
+        self._starts = {start for needle in self._sorted for start in (needle[:1], needle[:2])}
+        self._short = [needle for needle in self._sorted if len(needle) < _SEEN_FROM]
+        seen = [needle for needle in self._sorted if len(needle) >= _SEEN_FROM]
+        shortest = min(map(len, seen), default=_SEEN_FROM)
+        self._stride = min((shortest - _GROUP + 1) // _GROUP, _MOST_STRIDE)
+        self._groups = {}
+        for needle in seen:
+            for offset in range(self._stride * _GROUP):
+                group = int.from_bytes(needle[offset : offset + _GROUP], sys.byteorder)
+                self._groups.setdefault(group, []).append((offset, needle))
+
+    def find(self, view: bytes) -> Iterator[Span]:
+        """All that are there, also those that overlap."""
+        if not self._stride:
+            self._prepare()
+        for needle in self._short:
+            at = view.find(needle)
+            while at >= 0:
+                yield Span(at, at + len(needle), self._marks[needle])
+                at = view.find(needle, at + 1)
+        groups = memoryview(view)[: len(view) // _GROUP * _GROUP].cast("I")[:: self._stride]
+        for number in compress(range(len(groups)), map(self._groups.__contains__, groups)):
+            for offset, needle in self._groups[groups[number]]:
+                start = number * self._stride * _GROUP - offset
+                if start >= 0 and view.startswith(needle, start):
+                    yield Span(start, start + len(needle), self._marks[needle])
+
+    def open_from(self, view: bytes) -> int | None:
+        """Where the end of the view begins that may be the start of a form."""
+        for at in range(max(0, len(view) - self.longest + 1), len(view)):
+            if view[at : at + 2] in self._starts and self._begins(view[at:]):
+                return at
+        return None
+
+    def _begins(self, text: bytes) -> bool:
+        at = bisect_left(self._sorted, text)
+        if at < len(self._sorted) and self._sorted[at] == text:
+            at += 1
+        return at < len(self._sorted) and self._sorted[at].startswith(text)
+
+
+def merged(spans: Iterable[Span]) -> Iterator[Span]:
+    """Spans from left to right, those that overlap as one."""
+    current: Span | None = None
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if current is not None and span.start < current.end:
+            current = current._replace(end=max(current.end, span.end))
+            continue
+        if current is not None:
+            yield current
+        current = span
+    if current is not None:
+        yield current
