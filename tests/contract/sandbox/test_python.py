@@ -188,6 +188,35 @@ async def test_a_cancelled_call_is_interrupted_and_the_context_is_kept(session):
         assert (await answered()).output == "3\n"
 
 
+LEAVE = """
+import os, subprocess
+for _ in range(3):
+    subprocess.Popen(["sleep", "600"], start_new_session=True, env={})
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.execvpe("sleep", ["sleep", "600"], {})
+        os._exit(0)
+"""
+
+
+async def test_a_call_that_takes_too_long_leaves_nothing_that_it_started(start):
+    session = await start()
+    await session.python("import subprocess; server = subprocess.Popen(['sleep', '600'])")
+    before = (await session.stats()).processes
+    outcome = await session.python(f"{LEAVE}while True: pass", seconds=1)
+    assert outcome.ending is Ending.TIMEOUT
+    assert (await session.stats()).processes == before
+    assert (await session.python("server.poll() is None")).output == "True\n"
+
+
+async def test_what_a_call_that_ends_by_itself_started_goes_on(start):
+    session = await start()
+    before = (await session.stats()).processes
+    await session.python(LEAVE)
+    assert (await session.stats()).processes >= before + 6
+
+
 async def test_secrets_are_there_for_one_call_and_never_in_its_output(session):
     code = (
         "import os\nprint(os.environ['TOKEN'][::-1] == 'terces-yrev')\nprint(os.environ['TOKEN'])\nos.environ['TOKEN']"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
 from browser_chromium import StepError
 
@@ -30,6 +32,8 @@ def whole_address(address: str) -> str:
     if scheme and not _PORT.match(address):
         if scheme[1].lower() not in _SCHEMES:
             raise StepError(f"Addresses of {scheme[1]!r} are not opened; use one of {', '.join(_SCHEMES)}.")
+        if scheme[1].lower() == "file":
+            _require_own_file(address)
         return address
     host = re.split(r"[:/?#]", address, maxsplit=1)[0]
     return f"http://{address}" if _is_near(host) else f"https://{address}"
@@ -85,6 +89,15 @@ class Navigation:
 
     def _opened(self, _page: Page) -> None:
         self._opening = False
+
+
+def _require_own_file(address: str) -> None:
+    """The browser shows what is in the workspace, its working folder, and nothing else of the disk."""
+    parts = urlsplit(address)
+    workspace = os.path.realpath(".")
+    path = os.path.realpath(unquote(parts.path))
+    if parts.netloc not in {"", "localhost"} or os.path.commonpath([workspace, path]) != workspace:
+        raise StepError(f"{address!r} is not opened: of files, only those of the workspace, file://{workspace}/…")
 
 
 def _is_near(host: str) -> bool:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import signal
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import kernel
@@ -27,7 +28,7 @@ _LIMITS = {
 RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGCHLD, signal.SIGINT, signal.SIGTERM)
 """Which this process, being a Python, has set for itself."""
 _OOM_FIRST = b"1000"
-_STATE, _PARENT, _SESSION, _USER_TIME, _SYSTEM_TIME, _PAGES = 0, 1, 3, 11, 12, 21
+_STATE, _PARENT, _SESSION, _USER_TIME, _SYSTEM_TIME, _STARTED, _PAGES = 0, 1, 3, 11, 12, 19, 21
 _PAGE = resource.getpagesize()
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -127,6 +128,13 @@ class Process(NamedTuple):
     zombie: bool
     memory_bytes: int
     cpu_seconds: float
+    started: int
+    """In ticks, as `ticks` tells the time."""
+
+
+def ticks() -> int:
+    """The time as the kernel notes it of processes that start."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
 def look(pid: int) -> Process | None:
@@ -141,6 +149,7 @@ def look(pid: int) -> Process | None:
             fields[_STATE] in b"ZX",
             int(fields[_PAGES]) * _PAGE,
             (int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME])) / _TICKS,
+            int(fields[_STARTED]),
         )
     except (OSError, ValueError, IndexError):
         return None
@@ -184,15 +193,13 @@ def mark_of(pid: int) -> str | None:
     )
 
 
-def kill_run(main: int, mark: str, others: Iterable[int]) -> int:
-    """Kill what belongs to one run, once; answers how many processes of it are still there.
+def belonging(main: int, mark: str, others: Iterable[int]) -> list[Process]:
+    """What belongs to one run: its first process and what came from it.
 
     That is its session, whatever comes from there, and orphans that left the session and carry its mark or hide
     to whom they belong. `others` are the first processes of everything else that runs.
     """
     guest = os.getpid()
-    with contextlib.suppress(OSError):
-        os.killpg(main, signal.SIGKILL)
     everything = descendants(guest)
     kept = {main, *others}
     roots = [
@@ -201,7 +208,19 @@ def kill_run(main: int, mark: str, others: Iterable[int]) -> int:
         if process.session == main
         or (process.parent == guest and process.pid not in kept and mark_of(process.pid) in {None, mark})
     ]
-    return _kill(process for process in below(roots, everything) if not process.zombie)
+    return [process for process in below(roots, everything) if not process.zombie]
+
+
+def kill_run(main: int, mark: str, others: Iterable[int]) -> int:
+    """Kill what belongs to one run, once; answers how many processes of it are still there."""
+    with contextlib.suppress(OSError):
+        os.killpg(main, signal.SIGKILL)
+    return _kill(belonging(main, mark, others))
+
+
+def kill_since(start_of: int, main: int, mark: str, others: Iterable[int]) -> int:
+    """Kill what came from a run since then, but not its first process; answers how many that were."""
+    return _kill(each for each in belonging(main, mark, others) if each.started >= start_of and each.pid != main)
 
 
 def kill_everything() -> int:

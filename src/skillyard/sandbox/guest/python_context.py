@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from failures import Failure
 from frames import ERR, EXTRA, OUT
 from output import Budget, Output
-from processes import look
+from processes import look, ticks
 from worker import Worker
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ class _Call:
         self._seconds = seconds
         self._budget = Budget(guest.limits.output_bytes)
         self._answer: dict[str, Any] | None = None
+        self._began = ticks()
         self._ending = "exited"
         self._why = ""
         self._interrupts = 0
@@ -150,7 +151,11 @@ class _Call:
         self._answer = answer
         if self._ending == "timeout":
             self._why = f"\nStopped after {self._seconds:g} seconds; the context was kept."
-        self._end()
+        if self._ending == "exited":
+            self._end()
+        else:
+            self._timer.cancel()
+            self._worker.kill_since(self._began, self._end)
 
     def died(self, status: int) -> None:
         self.lost = True
@@ -165,8 +170,9 @@ class _Call:
         self._wake()
 
     def _end(self) -> None:
-        self._over = True
-        self._wake()
+        if not self._over:
+            self._over = True
+            self._wake()
 
     def _interrupt(self, ending: str) -> None:
         if self._over:

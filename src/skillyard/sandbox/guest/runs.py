@@ -10,7 +10,7 @@ import paths
 from failures import failure_of
 from frames import ERR, OUT
 from output import Budget, Output
-from processes import MARK, Program
+from processes import MARK, Program, kill_run
 from sweep import Sweep
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ class Run:
         if not self._sweeping and not self._over:
             self._ending = ending
             self._sweeping = True
-            Sweep(self._guest, self.main, self._mark, self._swept)
+            mains = self._guest.mains
+            Sweep(self._guest, lambda: kill_run(self.main, self._mark, mains) or self.main in mains, self._swept)
 
     def _start(self, cwd: str, environment: dict[str, str], has_input: bool) -> int:
         opened: list[int] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from processes import kill_run
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from loop import Callback
     from supervisor import Guest
 
@@ -18,17 +18,16 @@ _MAX_ROUNDS = 150
 class Sweep:
     """What forks while it is being killed is found in the next round; no process is needed to kill others."""
 
-    def __init__(self, guest: Guest, main: int, mark: str, done: Callback) -> None:
+    def __init__(self, guest: Guest, kill: Callable[[], int], done: Callback) -> None:
+        """`kill` kills what is there, and answers how much that was."""
         self._guest = guest
-        self._main = main
-        self._mark = mark
+        self._kill = kill
         self._done = done
         self._rounds = 0
         self._round()
 
     def _round(self) -> None:
-        left = kill_run(self._main, self._mark, self._guest.mains)
-        if not left and self._main not in self._guest.mains:
+        if not self._kill():
             self._done()
         elif self._rounds >= _MAX_ROUNDS:
             self._guest.loop.stop()  # it forks faster than it can be killed: the whole sandbox has to go

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import paths
 from failures import failure_of
-from processes import MARK, Program, start
+from processes import MARK, Program, kill_run, kill_since, start
 from sweep import Sweep
 
 if TYPE_CHECKING:
@@ -91,7 +91,12 @@ class Worker:
         """End it and all that it started; `on_death` is not told of it."""
         self._dying = True
         self._close()
-        Sweep(self._guest, self.pid, self._name, then)
+        mains = self._guest.mains
+        Sweep(self._guest, lambda: kill_run(self.pid, self._name, mains) or self.pid in mains, then)
+
+    def kill_since(self, start_of: int, then: Callable[[], None]) -> None:
+        """End what it started since then."""
+        Sweep(self._guest, lambda: kill_since(start_of, self.pid, self._name, self._guest.mains), then)
 
     def _write(self) -> None:
         if self._requests == -1:

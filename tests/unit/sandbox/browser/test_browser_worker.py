@@ -240,6 +240,20 @@ def test_addresses_get_a_scheme_and_strange_ones_are_refused(browser, site):
     assert browser.done(f"open {site.url}/missing") == f"Missing\n{site.url}/missing\nHTTP 404 Not Found"
     for address in ("javascript:alert(1)", "chrome://version", "view-source:x"):
         assert "are not opened" in browser.refused(f"open {address}")
+
+
+def test_of_files_only_those_of_the_workspace_are_opened(browser):
+    (browser.workspace / "report.html").write_text("<title>Report</title>")
+    (browser.workspace / "link.html").symlink_to("/etc/passwd")
+    assert browser.done(f"open file://{browser.workspace}/report.html").startswith("Report")
+    for path in (
+        "/etc/passwd",
+        f"{browser.workspace}/../x",
+        f"{browser.workspace}/%2e%2e/x",
+        f"{browser.workspace}/link.html",
+    ):
+        assert "only those of the workspace" in browser.refused(f"open file://{path}")
+    assert "only those of the workspace" in browser.refused("open file://host/share")
     assert "this sandbox has no network" in browser.refused("open http://127.0.0.1:1234/")
 
 
