@@ -24,6 +24,7 @@ from skillyard.delivery import (
 )
 from skillyard.delivery.plan import Plan
 from skillyard.delivery.remove import RemoveOptions
+from skillyard.delivery.sync import plan_sync
 from skillyard.delivery.target import agent_targets, root_targets
 from skillyard.library.agents import Scope
 from skillyard.library.folder import FolderLibrary
@@ -245,6 +246,7 @@ def test_a_hostile_project_lock_touches_nothing(person: Person, publisher: Publi
             person.update,
             person.status,
             lambda: plan_remove(["precious"], person.roots, RemoveOptions(force=True)),
+            lambda: plan_sync([target.place for target in person.roots], home=person.home),
         ):
             with pytest.raises(Exception, match=r"not inside|git run commands"):
                 command()

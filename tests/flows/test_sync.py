@@ -116,6 +116,18 @@ def test_a_source_that_only_this_machine_has_is_said_to_be_one(first, say, tmp_p
     assert "no other machine has" in shown.out
 
 
+def test_a_path_of_another_machine_is_said_to_be_one_when_it_is_not_there(first, second, run, sit_at, tmp_path):
+    sit_at("first")
+    run("add", write(tmp_path / "far/away/tool", "x"))
+    commit(first / "shop")
+    shutil.rmtree(tmp_path / "far")
+    sit_at("second")
+    git(second / "shop", "pull", "-q")
+    left = run("sync", code=1)["left"]
+    assert [action["id"] for action in left] == ["tool"]
+    assert "only the machine that added the skill has" in left[0]["reason"]
+
+
 def test_a_check_is_red_while_everything_is_missing_and_names_the_command(second, run, say):
     for words in (("skill", "check"), ("sync", "--check")):
         checked = run(*words, code=1)

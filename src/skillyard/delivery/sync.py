@@ -14,7 +14,7 @@ from skillyard.delivery.download import DownloadLimits
 from skillyard.delivery.fetch import fetch_again
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.links import leads_to
-from skillyard.delivery.lock import LockEntry
+from skillyard.delivery.lock import LockEntry, is_of_this_machine
 from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import IDLE, Act, Action, Plan, blocked
@@ -188,6 +188,9 @@ class _Syncing:
             move = command_text("update", entry.id, options=self._options.where)
             fix = f"If you trust what is there now, move to it: {move}"
             return blocked(plain, Act.CONFLICT, reason, fix)
+        if is_of_this_machine(self.place, entry.source):
+            reason = f"{given.message} {self.place.lock} names a path that only the machine that added the skill has."
+            return blocked(plain, Act.REFUSED, reason, "Add it from a source that others have too, on that machine.")
         return blocked(plain, Act.REFUSED, given.message, given.hint)
 
     def _command(self, *options: str) -> str:
