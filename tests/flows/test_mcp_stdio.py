@@ -235,6 +235,28 @@ def test_tools_that_another_release_kept_are_not_told(root, environment, tmp_pat
     assert len(json.loads(kept.read_text())["tools"]) == 6
 
 
+def test_an_empty_yard_and_an_empty_folder_are_named(environment, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for words, where in (
+        (["--registry"], f"the yard in {tmp_path / 'data'}"),
+        (["--root", str(tmp_path / "empty")], "~/empty"),
+    ):
+        with piped(environment, tmp_path, *words) as pipe:
+            client = {"name": "some", "version": "1"}
+            pipe.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+            pipe.tell("notifications/initialized")
+            answer = pipe.ask("tools/call", name="load_skill", arguments={"skill_name": "pdf"})["result"]
+            assert answer["content"][0]["text"] == f"There is no skill 'pdf'. There are no skills in {where}."
+
+
+def test_a_folder_of_a_skill_is_answered_with_how_long_that_holds(root, environment, tmp_path):
+    with piped(environment, tmp_path, "--root", str(root)) as pipe:
+        pipe.ask("server/discover", _meta=WHO)
+        result = pipe.ask("resources/directory/read", uri="skill://pdf", _meta=WHO)["result"]
+    assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+    assert [child["name"] for child in result["resources"]] == ["SKILL.md"]
+
+
 def test_an_unknown_toolset_is_refused_at_the_start(root, environment, tmp_path):
     done = subprocess.run(
         [*COMMAND, "--toolsets", "skils"], capture_output=True, text=True, env=environment, cwd=tmp_path, check=False

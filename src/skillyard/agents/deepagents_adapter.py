@@ -7,7 +7,12 @@ from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, NotRequired
 from uuid import UUID
 
-from deepagents.backends import StateBackend
+from skillyard.agents.extra import missing_extra
+
+try:
+    from deepagents.backends import StateBackend
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from deepagents.middleware.filesystem import FilesystemState
 from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
 from langchain_core.messages import ToolMessage

@@ -9,7 +9,12 @@ from itertools import repeat
 from pathlib import PurePosixPath
 from typing import Final
 
-from deepagents.backends import CompositeBackend, StateBackend
+from skillyard.agents.extra import missing_extra
+
+try:
+    from deepagents.backends import CompositeBackend, StateBackend
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from deepagents.backends.protocol import (
     PERMISSION_DENIED,
     BackendProtocol,

@@ -6,7 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-import deepagents
+from skillyard.agents.extra import missing_extra
+
+try:
+    import deepagents
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from deepagents import SubAgent
 from deepagents.backends import CompositeBackend
 from deepagents.backends.protocol import BackendProtocol

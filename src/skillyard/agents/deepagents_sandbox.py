@@ -10,6 +10,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final, Self
 
+from skillyard.agents.extra import missing_extra
+
+try:
+    from deepagents.backends.sandbox import BaseSandbox
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from deepagents.backends.protocol import (
     DeleteResult,
     EditResult,
@@ -23,7 +29,6 @@ from deepagents.backends.protocol import (
     ReadResult,
     WriteResult,
 )
-from deepagents.backends.sandbox import BaseSandbox
 
 from skillyard.agents.deepagents_files import error_code, listed_files, read_result
 from skillyard.agents.langchain_sessions import current_session

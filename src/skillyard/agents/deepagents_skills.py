@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, NotRequired, cast
 
-from deepagents.backends.protocol import BackendProtocol, FileDownloadResponse
+from skillyard.agents.extra import missing_extra
+
+try:
+    from deepagents.backends.protocol import BackendProtocol, FileDownloadResponse
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from deepagents.middleware.skills import SkillMetadata, SkillsMiddleware, SkillsState
 from langchain.agents.middleware.types import ModelRequest, PrivateStateAttr
 from langchain_core.runnables import RunnableConfig

@@ -10,7 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, NotRequired
 
-from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from skillyard.agents.extra import missing_extra
+
+try:
+    from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from langchain.agents.middleware.types import PrivateStateAttr, ToolCallRequest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.channels import UntrackedValue  # pyright: ignore[reportMissingTypeStubs] -- it has types, but says not so

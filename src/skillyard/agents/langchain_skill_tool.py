@@ -4,7 +4,12 @@ import logging
 from collections.abc import Sequence
 from typing import Any, Final
 
-from langchain.agents.middleware import ModelRequest
+from skillyard.agents.extra import missing_extra
+
+try:
+    from langchain.agents.middleware import ModelRequest
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 from langchain_core.tools import BaseTool
 
 from skillyard.agents.langchain_middleware import SEARCH, SkillyardMiddleware, told_changes

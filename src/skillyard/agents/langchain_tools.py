@@ -3,7 +3,12 @@
 from collections.abc import Iterable
 from typing import Any
 
-from langchain_core.tools import StructuredTool, ToolException
+from skillyard.agents.extra import missing_extra
+
+try:
+    from langchain_core.tools import StructuredTool, ToolException
+except ModuleNotFoundError as error:
+    raise missing_extra(error) from error
 
 from skillyard.agents.tool import Tool
 

@@ -107,7 +107,7 @@ class LibrarySource:
             if problem.id.casefold() == name.casefold():
                 return broken(problem)
         off = switched_off(name, _disabled(self._library))
-        return off or NoSkillError(name, self.nearest(name), len(seen.ids))
+        return off or NoSkillError(name, self.nearest(name), len(seen.ids), where=self.label)
 
     def nearest(self, name: str, n: int = NEAREST) -> list[str]:
         seen = self._look()

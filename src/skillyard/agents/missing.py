@@ -14,10 +14,10 @@ _SHOWN_REASONS: Final = 3
 class NoSkillError(NotFoundError):
     """There is no skill of that name. `nearest` are the ids of those most like it, `total` is how many there are."""
 
-    def __init__(self, name: str, nearest: Sequence[str], total: int) -> None:
+    def __init__(self, name: str, nearest: Sequence[str], total: int, *, where: str) -> None:
         super().__init__(
             f"There is no skill {printable(name)!r}.",
-            hint=_what_there_is(nearest, total),
+            hint=_what_there_is(nearest, total, where),
             details={"field": "skill", "value": name[:200], "nearest": list(nearest)},
         )
         self.nearest = tuple(nearest)
@@ -36,9 +36,9 @@ def broken(problem: Problem) -> InputError:
     )
 
 
-def _what_there_is(nearest: Sequence[str], total: int) -> str:
+def _what_there_is(nearest: Sequence[str], total: int, where: str) -> str:
     if not total:
-        return "There are no skills here yet."
+        return f"There are no skills in {where}."
     names = ", ".join(map(listed_name, nearest))
     if total == len(nearest):
         return f"There are: {names}."

@@ -44,7 +44,8 @@ class SkillResult(TypedDict):
 class SkillTool:
     """The tool for one conversation: `tool` before each query, and `changes` to tell what became different since.
 
-    `budget` is what the description may take in characters, and `place` where the agent runs scripts.
+    `budget` is what the description may take in characters, `start` its first words, and `place` where the agent runs
+    scripts.
     """
 
     def __init__(
@@ -56,8 +57,12 @@ class SkillTool:
         session: str = "",
         agent: str = "",
         place: Place | None = None,
+        start: str = BASE_DESCRIPTION,
     ) -> None:
         self.source = source
+        self._start = start
+        self._frame = len(f"{start} {_LIST}")
+        """What the description has beside the list, less the line that becomes part of it."""
         self._budget = _checked(budget)
         self._pins = tuple(pins)
         self._session = session
@@ -105,13 +110,15 @@ class SkillTool:
         return SkillChanges() if before is None or before is after else changes_between(before, after)
 
     def _described(self, query: str, budget: int) -> str:
-        catalog = markdown_catalog(self.source, query, budget=_checked(budget) - _FRAME, pins=self._pins)
+        catalog = markdown_catalog(
+            self.source, query, budget=max(_checked(budget) - self._frame, MIN_BUDGET), pins=self._pins
+        )
         if not catalog.total:
             return BASE_DESCRIPTION
         # How many there are comes first: some clients cut the end off a description.
         note = count_note(len(catalog.shown), catalog.total)
         skills = catalog.text.removesuffix(f"\n{note}")
-        start = BASE_DESCRIPTION if skills == catalog.text else f"{BASE_DESCRIPTION} {note}."
+        start = self._start if len(catalog.shown) == catalog.total else f"{self._start} {note}."
         return f"{start}{_LIST}{skills}"
 
     def _not_found(self, name: str, error: NoSkillError) -> str:

@@ -30,13 +30,13 @@ _LONGEST_QUERY: Final = 5_000
 class YardSource:
     """What a yard ships to whoever asks: of each skill its latest version, or its working copy where there is none.
 
-    Of bundles that were fetched, `keep` bytes are kept.
+    Of bundles that were fetched, `keep` bytes are kept. `label` is what an agent is told that it looked in.
     """
 
     lasting = True
 
-    def __init__(self, client: YardClient, *, keep: int = MAX_KEPT_BYTES) -> None:
-        self.label = client.connection.url
+    def __init__(self, client: YardClient, *, keep: int = MAX_KEPT_BYTES, label: str = "") -> None:
+        self.label = label or client.connection.url
         self._client = client
         self._changes = YardChanges(client)
         self._uses = Uses(client)
@@ -70,7 +70,7 @@ class YardSource:
             return None
 
     def missing(self, name: str) -> SkillyardError:
-        return NoSkillError(name, self.nearest(name), self._client.catalog(budget=None)["total"])
+        return NoSkillError(name, self.nearest(name), self._client.catalog(budget=None)["total"], where=self.label)
 
     def nearest(self, name: str, n: int = NEAREST) -> list[str]:
         words = name.strip()[:_LONGEST_NAME]

@@ -54,8 +54,10 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
         ]
 
     if roots or environment:
-        return Layered(open_roots(_chosen(machine, roots, environment), reach(settings, machine)))
-    return LiveLayers(_Reach(settings, machine), open_roots)
+        chosen = _chosen(machine, roots, environment)
+        return Layered(open_roots(chosen, reach(settings, machine)), label=", ".join(root.label for root in chosen))
+    label = f"the folders in reach from {label_of(machine.cwd, home=machine.home)}"
+    return LiveLayers(_Reach(settings, machine), open_roots, label=label)
 
 
 def missing_environment(settings: "Settings") -> list[str]:

@@ -89,18 +89,18 @@ def serve(
     with ExitStack() as opened, ExitStack() as first_closed:
         yard = cache(lambda: opened.enter_context(_yard(server, token)))
         if of_yard := server is not None or registry:
-            source, settle = _of_yard(yard, opened)
+            source, settle = _of_yard(yard, opened, settings)
         else:
             uses = _counting(settings, yard, first_closed)
             source, settle = _of_folders(settings, root or [], env, uses), uses.flush if uses else None
             for remark in [] if root or env else _remarks(settings):
                 sink_of(context).say(remark)
-        from skillyard.agents.skill_tool import SkillTool  # noqa: PLC0415 -- as above
         from skillyard.server.mcp.kept_tools import KeptTools  # noqa: PLC0415 -- as above
+        from skillyard.server.mcp.toolsets import skill_tool  # noqa: PLC0415 -- as above
 
         files = local or working_folder(Path.cwd(), Path.home())
         kept = KeptTools(settings.home, wanted.toolsets, with_files=files is not None)
-        if not of_yard and (tools := kept.described(SkillTool(source, budget=wanted.budget).description())):
+        if not of_yard and (tools := kept.described(skill_tool(source, wanted).description())):
             opening.offer(tools)
         with uncollected():
             from skillyard.server.mcp.lean_sdk import import_lean_sdk  # noqa: PLC0415 -- as above
@@ -127,11 +127,13 @@ def _yard(server: str | None, token: str | None) -> "Skillyard":
     return yard_client(server, token)
 
 
-def _of_yard(yard: "Callable[[], Skillyard]", opened: ExitStack) -> "tuple[SkillSource, Callable[[], None]]":
+def _of_yard(
+    yard: "Callable[[], Skillyard]", opened: ExitStack, settings: "Settings"
+) -> "tuple[SkillSource, Callable[[], None]]":
     """The skills of the yard, and what waits until their uses are counted."""
     from skillyard.agents.yard_source import YardSource  # noqa: PLC0415 -- as above
 
-    source = YardSource(yard())
+    source = YardSource(yard(), label=settings.server or f"the yard in {settings.home}")
     opened.callback(source.close)
     return source, source.close
 

@@ -223,6 +223,6 @@ def _run_of(
 def _no_release(version: Version | None, number: str) -> str:
     """Why an outcome is only a use."""
     if version is not None:
-        return f"Version {version.version} is no release that is in use and yours; it is counted as a use."
+        return f"Counted as a use of version {version.version}. Learned skills in use are judged by it, too."
     unknown = f"The skill has no version {number!r}" if number else "Which version was used is not known"
     return f"{unknown}; it is counted as a use. Name the version, or the session in which it was loaded."

@@ -21,7 +21,7 @@ def test_without_skills_the_base_tool_stays(folder):
     assert tool.call(skill="x") == {
         "success": False,
         "output": "",
-        "error": "Skill not found: x. There are no skills here yet.",
+        "error": f"Skill not found: x. There are no skills in {folder.root}.",
     }
 
 
@@ -35,6 +35,14 @@ def test_the_description_tells_of_the_skills_that_there_are_at_each_query(folder
     folder.remove("b-skill")
     folder.put("c-skill", "Does c.")
     assert skill_tool.description("c") == "Execute a skill. Available skills:\n- c-skill: Does c.\n- a-skill: Does a."
+
+
+def test_where_all_skills_are_shown_shortened_nothing_is_said_to_be_missing(folder):
+    for name in ("a-skill", "b-skill"):
+        folder.put(name, "Does what has to be done with it. " * 20)
+    first, *lines = SkillTool(folder.source, budget=400).description().splitlines()
+    assert first == "Execute a skill. Available skills:"
+    assert len(lines) == 2
 
 
 def test_a_tool_may_be_made_anew_for_each_query(folder):

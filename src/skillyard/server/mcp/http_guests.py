@@ -121,7 +121,7 @@ class HttpGuests:
             source, settle = folders.source, folders.uses.flush
             wait = partial(asyncio.sleep, LOOK_SECONDS)
         else:
-            source = YardSource(client, keep=KEPT_BYTES)
+            source = YardSource(client, keep=KEPT_BYTES, label="this yard")
             settle = source.close
             wait = _Changes(self._state.streams, self._state.yard.database).wait
         return Guest(
@@ -151,7 +151,7 @@ class _Folders:
         counts = FolderCounts(state.home / COUNTS_FILE) if state.home else None
         self.uses = FolderUses(self._client, counts=counts)
         self.source = LibrarySource(
-            state.library, search=state.search, record=self.uses, uses=counts.read if counts else None
+            state.library, search=lambda: state.search, record=self.uses, uses=counts.read if counts else None
         )
 
     def _client(self) -> YardClient:

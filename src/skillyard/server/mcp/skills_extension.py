@@ -57,6 +57,6 @@ def read_directory(source: SkillSource, uri: str, cursor: str | None) -> dict[st
         for child in children_at(source, uri)
     ]
     return {
-        "resultType": "complete",
+        **FRESH,
         "resources": [child.model_dump(mode="json", by_alias=True, exclude_none=True) for child in children],
     }

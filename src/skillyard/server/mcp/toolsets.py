@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from skillyard.agents.materialise import Place
 from skillyard.agents.skill_tool import BASE_DESCRIPTION, SkillTool
@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from skillyard.remote.client import YardClient
+
+
+_START: Final = "Execute a skill: instructions for a task."
+"""Some clients show a model the first line alone, until it asks for more."""
+
+
+def skill_tool(
+    source: SkillSource, wanted: Wanted, *, session: str = "", agent: str = "", place: Place | None = None
+) -> SkillTool:
+    """The tool `skill` of one client."""
+    return SkillTool(source, budget=wanted.budget, session=session, agent=agent, place=place, start=_START)
 
 
 class Toolbox:
@@ -49,7 +60,7 @@ class Toolbox:
         self._place = place
         self._local = local
         self._settle = settle
-        self._skill = SkillTool(source, budget=wanted.budget, session=session, agent=agent, place=place)
+        self._skill = skill_tool(source, wanted, session=session, agent=agent, place=place)
 
     def tools(self) -> dict[str, Tool]:
         """All of them as they are now, by name."""

@@ -222,6 +222,9 @@ def test_whoever_is_at_the_machine_gets_its_folders(start, root):
         assert resource["uri"] == "skill://pdf/SKILL.md"
         told = ask(local.client, "tools/call", path="/mcp?source=library", name="skill", arguments={"skill": "pdf"})
         assert str(root / "pdf") in told["content"][0]["text"]
+        query = {"name": "search_skills", "arguments": {"query": "reads"}}
+        found = ask(local.client, "tools/call", path="/mcp?source=library", **query)
+        assert found["structuredContent"] == {"result": [{"name": "pdf", "description": "Reads."}]}
 
 
 def test_a_skill_of_a_folder_is_counted_where_the_yard_has_it(start, root):

@@ -1,7 +1,9 @@
 import pytest
 
+from skillyard.agents.library_source import LibrarySource
 from skillyard.agents.materialise import Nowhere
 from skillyard.agents.yard_source import YardSource
+from skillyard.library.folder import FolderLibrary
 from skillyard.remote.client import YardClient
 from skillyard.remote.connection import Connection
 from skillyard.server.mcp.tools import called, tool_named
@@ -28,3 +30,12 @@ def test_what_went_wrong_with_a_yard_is_told_to_the_model_that_calls_a_tool(away
     answer = called(tool_named(away, name), {argument: "pdf"})
     assert answer.is_error
     assert "does not answer" in answer.content[0].text
+
+
+def test_the_first_line_of_the_tool_says_what_it_is_for(tmp_path):
+    (tmp_path / "pdf").mkdir()
+    (tmp_path / "pdf/SKILL.md").write_text("---\nname: pdf\ndescription: Reads PDF files.\n---\n")
+    toolbox = Toolbox(LibrarySource(FolderLibrary(tmp_path)), Wanted(), yard=lambda: None, place=Nowhere())
+    assert toolbox.tools()["skill"].description == (
+        "Execute a skill: instructions for a task. Available skills:\n- pdf: Reads PDF files."
+    )
