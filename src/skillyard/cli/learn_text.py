@@ -94,10 +94,10 @@ def next_of(one: Mapping[str, Any]) -> list[str]:
         if lesson["state"] == "proposed":
             steps.append(f"Decide on it: skillyard learn proposals show {lesson['proposal_id']}")
         elif lesson["state"] == "committed" and lesson["effects"]:
-            tried = [effect["id"] for effect in lesson["effects"] if effect["kind"] == "release"]
-            steps += [
-                f"Some sandboxes try it first. See how it performs: skillyard release health {each}" for each in tried
-            ]
+            for effect in lesson["effects"]:
+                if effect["kind"] == "release":
+                    tried = "Some sandboxes try it first. " if effect["label"].endswith("(canary)") else ""
+                    steps.append(f"{tried}See how it performs: skillyard release health {effect['id']}")
             steps.append(f"Undo it: skillyard learn undo {lesson['id']}")
     if stage in FAILED or stage == "no_commit":
         steps.append(f"Try it again: skillyard learn retry {one['id']}")

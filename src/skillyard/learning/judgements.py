@@ -32,6 +32,8 @@ class Judgements:
     relations: dict[str, Related] = field(default_factory=dict[str, Related])
     read: set[str] = field(default_factory=set[str])
     """The ids of what was read as a whole."""
+    searched: bool = False
+    """Whether skills were searched for, in whatever words."""
     near: dict[str, Known] = field(default_factory=dict[str, Known])
     """Skills that came first in a search, by their ids."""
 

@@ -111,6 +111,14 @@ class Knowledge:
         return await asyncio.to_thread(_search_rules, rules, query)
 
 
+def like(words: str, found: Sequence[Known]) -> list[Known]:
+    """Those that a search still finds where something says just these words, and is the measure of what fits."""
+    measure = Document(key="", name="lesson", description=words, body="")
+    documents = [Document(key=each.id, name=each.name, description=each.summary, body="") for each in found]
+    hits = {hit.key for hit in SkillIndex.of([measure, *documents]).search(words, limit=len(found) + 1).hits}
+    return [each for each in found if each.id in hits]
+
+
 def _search_rules(rules: dict[str, DecisionRule], query: str) -> list[Known]:
     index = SkillIndex.of(
         Document(

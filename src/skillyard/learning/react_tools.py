@@ -4,15 +4,15 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from skillyard.errors import BudgetError, SkillyardError, UnavailableError, UsageError
 from skillyard.learning.committing import Committing, Pupil, told
 from skillyard.learning.drafts import CommitResult, Committed, Draft, Proposed, Refused, Related
 from skillyard.learning.judgements import Judgements
-from skillyard.learning.knowledge import Knowledge, Known
+from skillyard.learning.knowledge import Knowledge, Known, like
 from skillyard.learning.matching import told_lesson
 from skillyard.learning.memories import Memories, MemoryWish
 from skillyard.learning.rules.drafting import RuleDrafting, RuleWish
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 Kind: TypeAlias = Literal["MEMORY", "DMN_RULE", "SKILL"]
+Kinds: TypeAlias = Literal["MEMORY", "DMN_RULE", "SKILL", "ALL"]
+Doing: TypeAlias = Literal["CREATE", "UPDATE", "DELETE", "NOOP"]
+Merging: TypeAlias = Literal["EXTEND", "REFINE", "REPLACE"]
 _ALL = "ALL"
-_ADD = "ADD"
-"""To create, as memories have it."""
+Remembering: TypeAlias = Annotated[Doing, BeforeValidator(lambda given: "CREATE" if given == "ADD" else given)]
+"""To add a memory is to create it: other systems say so."""
 
 
 class Judged(BaseModel):
@@ -57,11 +60,12 @@ class Desk:
     pen: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held by whoever commits: a model may call several tools at once, and the first commit is the only one."""
 
-    async def search_similar_knowledge(self, query: str, knowledge_type: str = _ALL) -> str:
+    async def search_similar_knowledge(self, query: str, knowledge_type: Kinds = _ALL) -> str:
         """Find memories, decision rules and skills that are like the lesson. Always do this first."""
         kinds = tuple(Target) if knowledge_type == _ALL else (Target(knowledge_type),)
         found = await self.knowledge.search(self.pupil.principal, self.pupil.lesson.agent_id, query, kinds)
         self.judgements.found(found)
+        self.judgements.searched |= Target.SKILL in kinds
         return _json({"found": [known.as_dict() for known in found]})
 
     async def get_knowledge_detail(self, knowledge_type: Kind, knowledge_id: str) -> str:
@@ -85,9 +89,9 @@ class Desk:
         self.judgements.relations[known.id] = related
         return _json(related.as_dict())
 
-    async def commit_to_memory(self, operation: str, text: str = "", memory_id: str = "") -> str:
-        """Keep a fact or a preference: ADD with its text, UPDATE or DELETE with the id too, or NOOP."""
-        wanted = Operation.CREATE if operation == _ADD else Operation(operation)
+    async def commit_to_memory(self, operation: Remembering, text: str = "", memory_id: str = "") -> str:
+        """Keep a fact or a preference: CREATE with its text, UPDATE or DELETE with the id too, or NOOP."""
+        wanted = Operation(operation)
         principal, agent_id = self.pupil.principal, self.pupil.lesson.agent_id
         is_new = wanted is Operation.CREATE
         if wanted is Operation.NOOP or (is_new and await self.memories.knows(principal, text, agent_id=agent_id)):
@@ -105,18 +109,19 @@ class Desk:
 
     async def commit_to_dmn_rule(
         self,
-        operation: str,
+        operation: Doing,
         rule_id: str = "",
         name: str = "",
         description: str = "",
         table: dict[str, Any] | None = None,
-        merge_mode: str = "REFINE",
+        merge_mode: Merging = "REFINE",
     ) -> str:
         r"""Keep an if-then rule as a decision table.
 
         `table` is {"hit_policy": "F", "inputs": [{"id", "type", "label"}], "outputs": [{"id", "type"}], "rules":
         [{"when": ["\"gold\"", ">= 100"], "then": [10]}]}; types are string, number, boolean and date; a cell is - for
-        anything. UPDATE merges it into the rule: EXTEND, REFINE or REPLACE.
+        anything. UPDATE merges it into the rule. REFINE (an exception, or another answer for the same conditions) and
+        EXTEND (further cases) want only the new rows, with the columns of the rule; REPLACE wants the whole table.
         """
         wanted = Operation(operation)
         if wanted is Operation.NOOP:
@@ -137,9 +142,9 @@ class Desk:
 
     async def commit_to_skill(
         self,
-        operation: str,
+        operation: Doing,
         skill_id: str = "",
-        merge_mode: str = "EXTEND",
+        merge_mode: Merging = "EXTEND",
         relationship_analysis: str = "",
         related_skill_ids: str = "",
     ) -> str:
@@ -153,9 +158,9 @@ class Desk:
 
     async def commit_written_skill(
         self,
-        operation: str,
+        operation: Doing,
         skill_id: str = "",
-        merge_mode: str = "EXTEND",
+        merge_mode: Merging = "EXTEND",
         relationship_analysis: str = "",
         related_skill_ids: str = "",
         skill_artifact: dict[str, Any] | None = None,
@@ -222,7 +227,8 @@ class Desk:
         lesson = self.pupil.lesson
         for words in dict.fromkeys((lesson.meaning, self.pupil.feedback.content)):
             hits = await self.knowledge.search(self.pupil.principal, lesson.agent_id, words, (Target.SKILL,))
-            self.judgements.found(hits)
+            # Whoever searched has judged what that found: beside it, only what is really like the lesson counts.
+            self.judgements.found(await asyncio.to_thread(like, words, hits) if self.judgements.searched else hits)
         return self.judgements.objection_to_new_skill()
 
     async def _require_deletable(self, target: Target, key: str) -> None:

@@ -632,3 +632,33 @@ async def test_only_publishers_lock_a_skill(world):
     locked = await world.yard.registry.workbench.lock(world.publisher, skill.id, locked=True, why=Why())
     again = await world.yard.registry.workbench.lock(world.publisher, skill.id, locked=True, why=Why())
     assert again.changed == locked.changed
+
+
+async def test_an_author_is_asked_for_checks_and_by_the_creators_way_is_held_to_its_guide(room, world, agent):
+    class Creator:
+        async def guide(self):
+            return "GUIDE: begin with the evals."
+
+        async def make(self, *_):
+            return None
+
+    with room(ARTIFACT, EDIT) as here:
+        direct = here.skills._workflow.direct
+        route = replace(direct, creator=Creator())
+        await here.commit(operation=Operation.CREATE)
+        here.skills._workflow = replace(here.skills._workflow, use_creator=True, creator=route)
+        await here.commit(skill_id="handle-refunds")
+        plain, guided = [request["messages"][0]["content"] for request in here.model.requests]
+        assert '{"evals": [{"prompt":' in plain
+        assert "guide of skill-creator" not in plain
+        assert "guide of skill-creator" in guided
+        assert "GUIDE: begin with the evals." in guided
+
+
+async def test_an_eval_that_would_be_answered_otherwise_now_is_for_a_person_to_look_at(room, world, agent):
+    await refunds(world)
+    prompt = "When is the money there, if I ask on 2026-05-06?"
+    with room({**EDIT, "outdated_evals": [prompt]}) as here:
+        done = await here.commit(skill_id="refunds")
+        assert isinstance(done, Proposed)
+        assert prompt in done.warnings[0]["message"]

@@ -16,6 +16,7 @@ from skillyard.identity.principals import Scope
 from skillyard.learning.feedback import OTHERS, FeedbackSpec
 from skillyard.learning.states import LessonState, Stage
 from skillyard.learning.taking import Taking
+from skillyard.registry.skills import Visibility
 
 pytestmark = pytest.mark.anyio
 WORKER = "claude-1"
@@ -204,6 +205,25 @@ async def test_a_skill_that_is_like_the_lesson_is_judged_before_another_is_made(
     await lesson.call("analyze_knowledge_conflict", **about, relation="UNRELATED", reason="It is about currencies.")
     other = {**ARTIFACT, "name": "convert-currencies", "description": "How to convert money. Use for currencies."}
     assert (await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=other))["status"] == "committed"
+
+
+async def test_skills_that_a_search_did_not_find_are_not_judged_first(begin: Any, world: Any):
+    body = "# Yard\n\nCompare skills under the daylight of evidence. A customer complains when they are missing.\n"
+    await world.publish_bundle(world.boss, world.bundle("skill-tool", body=body), visibility=Visibility.PUBLIC)
+    lesson = await begin("When a customer complains about the colour of paint, compare it with the sample in daylight.")
+    other = {**ARTIFACT, "name": "paint-colours", "description": "How to compare colours of paint. Use for complaints."}
+    refused = await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=other)
+    assert "'skill-tool'" in refused["reason"]  # nobody has searched yet
+    lesson = await begin("When customers complain about the colour of paint, compare it with the sample in daylight.")
+    assert await lesson.call("search_similar_knowledge", query="paint colour") == {"found": []}
+    done = await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=other)
+    assert done["status"] == "committed"
+    await lesson.finish()
+    again = {**other, "name": "paint-tones", "description": "How to compare tones of paint. Use for tones."}
+    lesson = await begin("Compare the colour of paint at noon.")
+    await lesson.call("search_similar_knowledge", query="an unheard-of matter")
+    refused = await lesson.call("commit_to_skill", operation="CREATE", skill_artifact=again)
+    assert "'paint-colours'" in refused["reason"]  # what is really like it is judged, whatever was searched for
 
 
 async def test_only_what_was_read_and_judged_is_deleted(begin: Any, world: Any):

@@ -3,7 +3,7 @@ import pytest
 from skillyard.errors import NotAllowedError
 from skillyard.learning.drafts import Related
 from skillyard.learning.judgements import MOST_NEAR, Judgements
-from skillyard.learning.knowledge import Known
+from skillyard.learning.knowledge import Known, like
 from skillyard.learning.states import Relation, Target
 
 
@@ -71,3 +71,12 @@ def test_who_judges_for_themselves_has_to_read_first():
         judgements.require_deletable(skill("one"), must_read=True)
     judgements.read.add("id-one")
     judgements.require_deletable(skill("one"), must_read=True)
+
+
+def test_what_a_search_finds_beside_the_words_themselves_is_like_them():
+    weak = Known(target=Target.SKILL, id="1", name="skillyard", summary="Find, compare and install skills.")
+    near = Known(target=Target.SKILL, id="2", name="refunds", summary="How to pay a refund. Use for refunds.")
+    paint = "When a customer complains about the colour of paint, compare it with the sample in daylight."
+    assert like(paint, [weak, near]) == []
+    assert like("환불이 끝나면 감사 인사를 한다", [weak, near]) == [near]
+    assert like("Thank people when you pay a refund.", [weak, near]) == [near]

@@ -11,7 +11,7 @@ from skillyard.errors import InputError
 from skillyard.learning.skills.artifact import SkillArtifact
 from skillyard.learning.skills.edits import Revision, SkillEdits, edited
 from skillyard.learning.skills.known_skills import texts_of
-from skillyard.learning.skills.prompts import AGAIN, CREATE, UPDATE
+from skillyard.learning.skills.prompts import AGAIN, CREATE, GUIDE, UPDATE
 from skillyard.llm.asking import ask_shaped
 from skillyard.llm.budget import Budget
 from skillyard.llm.models import ModelSource
@@ -31,6 +31,8 @@ class Written:
     name: str
     revision: Revision
     summary: str
+    asks: Sequence[str] = ()
+    """What its author wants a person to look at."""
 
 
 Check: TypeAlias = Callable[[Written], Awaitable[Sequence[str]]]
@@ -43,6 +45,8 @@ class Task:
 
     told: Mapping[str, Any]
     """The lesson, the feedback, how it stands to what is known, and related skills."""
+    guide: str = ""
+    """What the text is held to, beside what every author is told."""
     budget: Budget
     transcript: Transcript
 
@@ -66,7 +70,7 @@ class SkillAuthor:
         told = {**task.told, "skill": {"name": name, "files": texts_of(old)}}
 
         def made(answer: SkillEdits) -> Written:
-            return Written(name=name, revision=edited(old, answer), summary=answer.summary)
+            return changed(name, old, answer)
 
         return await self._write(task, SkillEdits, UPDATE, told, made, check)
 
@@ -85,7 +89,7 @@ class SkillAuthor:
             answer = await ask_shaped(
                 self._models.chat,
                 shape,
-                system=system,
+                system=system + (GUIDE + task.guide if task.guide else ""),
                 user=user + again,
                 budget=task.budget,
                 transcript=task.transcript,
@@ -101,6 +105,12 @@ class SkillAuthor:
             listed = "\n".join(f"- {problem}" for problem in problems[:_MAX_PROBLEMS])
             again = AGAIN.format(problems=listed, answer=answer.model_dump_json()[:_MAX_ANSWER])
         raise not_kept(problems)
+
+
+def changed(name: str, old: Bundle, edits: SkillEdits) -> Written:
+    """A skill with edits."""
+    asks = [f"Its author says that this eval expects something else now: “{each}”." for each in edits.outdated_evals]
+    return Written(name=name, revision=edited(old, edits), summary=edits.summary, asks=asks)
 
 
 def created(artifact: SkillArtifact) -> Written:

@@ -37,7 +37,7 @@ class Workflow:
         if operation is Operation.DELETE or not self.use_creator:
             return self.direct
         if self.creator is None:
-            _log.info("COMPUTER_USE_MCP_URL is not set: the skill is made directly, without skill-creator.")
+            _log.warning("COMPUTER_USE_MCP_URL is not set: the skill is made directly, without skill-creator.")
             return self.direct
         return self.creator
 

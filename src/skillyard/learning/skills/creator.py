@@ -14,7 +14,7 @@ from skillyard.learning.skills.computers import Computer, Computers
 from skillyard.learning.skills.skill_documents import SKILL, SkillDocuments
 from skillyard.library.quick_validate import get_quick_validate_script
 from skillyard.skill.archive import EVALS, read_archive
-from skillyard.skill.bundle import Bundle
+from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.limits import MAX_ARCHIVE_BYTES
 
 _WORK: Final = "skill_work"
@@ -40,6 +40,10 @@ class SkillCreator:
     def __init__(self, computers: Computers, documents: SkillDocuments) -> None:
         self._computers = computers
         self._documents = documents
+
+    async def guide(self) -> str:
+        """How a skill is to be written."""
+        return await self._documents.read(SKILL, SKILL_FILE)
 
     async def make(self, principal: Principal, name: str, new: Bundle, old: Bundle | None) -> None:
         """Have a skill validated and packed. What comes back must be what was sent."""

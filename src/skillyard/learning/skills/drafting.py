@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -14,9 +14,9 @@ from skillyard.learning.skill_wish import SkillWish
 from skillyard.learning.skills.artifact import SkillArtifact
 from skillyard.learning.skills.attaching import attached_to, visibility_of
 from skillyard.learning.skills.attempts import FailedAttempts
-from skillyard.learning.skills.author import Shape, SkillAuthor, Task, Written, created, not_kept
+from skillyard.learning.skills.author import Shape, SkillAuthor, Task, Written, changed, created, not_kept
 from skillyard.learning.skills.creator import SkillCreator
-from skillyard.learning.skills.edits import SkillEdits, edited, overlaid
+from skillyard.learning.skills.edits import SkillEdits, overlaid
 from skillyard.learning.skills.finishing import with_next_version, with_related
 from skillyard.learning.skills.inspection import inspect
 from skillyard.learning.skills.known_skills import KnownSkills, Present
@@ -128,10 +128,13 @@ class SkillDrafting:
             problems = await check(_given(work.artifact, present))
             if problems:
                 raise not_kept(problems)
-        elif present is None:
-            await self._author.create(work.task, check)
+            return found[-1]
+        creator = work.route.creator
+        task = work.task if creator is None else replace(work.task, guide=await creator.guide())
+        if present is None:
+            await self._author.create(task, check)
         else:
-            await self._author.update(work.task, present.skill.name, present.bundle, check)
+            await self._author.update(task, present.skill.name, present.bundle, check)
         return found[-1]
 
     async def _looked(self, work: SkillWork, written: Written, present: Present | None) -> _Looked:
@@ -143,7 +146,7 @@ class SkillDrafting:
         bundle, version = await self._finished(work, written, present)
         seen = await asyncio.to_thread(inspect, bundle, old, name=written.name)
         problems += [*seen.problems, *await self._known.dead_ends(principal, namespace_id, seen.references)]
-        asks = [*await self._asks(principal, present), *seen.asks]
+        asks = [*await self._asks(principal, present), *seen.asks, *written.asks]
         remarks = [remark("scan", text) for text in seen.warnings]
         evaluated = False
         if not problems:
@@ -275,8 +278,7 @@ def _given(artifact: Mapping[str, Any], present: Present | None) -> Written:
         return created(_read(SkillArtifact, artifact))
     name, old = present.skill.name, present.bundle
     if "edits" in artifact:
-        edits = _read(SkillEdits, artifact)
-        return Written(name=name, revision=edited(old, edits), summary=edits.summary)
+        return changed(name, old, _read(SkillEdits, artifact))
     whole = _read(SkillArtifact, {"name": name, "description": present.skill.description, **artifact})
     return Written(name=name, revision=overlaid(old, whole, name), summary=whole.description)
 

@@ -3,9 +3,9 @@
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from skillyard.errors import InputError
 from skillyard.learning.skills.artifact import SkillArtifact, files_of, format_skill_document, new_file
@@ -17,6 +17,8 @@ from skillyard.skill.paths import printable
 from skillyard.skill.reference_target import STANDARD_FOLDERS
 
 _MAX_EDITS: Final = 100
+_MAX_OUTDATED: Final = 10
+_MAX_PROMPT: Final = 300
 
 
 class FileEdit(BaseModel):
@@ -46,6 +48,11 @@ class SkillEdits(BaseModel):
     summary: str = Field(min_length=1, max_length=500, description="what changes, in one sentence")
     description: str | None = Field(default=None, max_length=MAX_DESCRIPTION, description="only if it must change")
     edits: list[FileEdit] = Field(default_factory=list[FileEdit], max_length=_MAX_EDITS)
+    outdated_evals: list[Annotated[str, StringConstraints(max_length=_MAX_PROMPT)]] = Field(
+        default_factory=list[str],
+        max_length=_MAX_OUTDATED,
+        description="prompts of evals/evals.json whose right answer is another one after this change",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -133,6 +133,8 @@ def compared(
             problems.append(f"evals: {check.run[:100]!r} holds {before} and would not hold any more.")
         elif check.holds(none[at]):
             warnings.append(f"evals: {check.run[:100]!r} holds without the skill too, and shows nothing.")
+        elif not check.holds(new[at]) and old is None:
+            problems.append(f"evals: {check.run[:100]!r} does not hold.")  # its author wrote both
         elif not check.holds(new[at]):
             warnings.append(f"evals: {check.run[:100]!r} does not hold.")
     return Verdict(problems=tuple(problems), warnings=tuple(warnings), facts=tuple(facts))

@@ -26,7 +26,14 @@ people said about an agent's work. The lesson is the "meaning" of the feedback, 
 teaches; invent no facts.
 {_QUALITY}
 Give name (lower-case words joined by hyphens, says what the skill does), description, and either body_markdown or
-overview, steps and usage; further files in additional_files, by their path."""
+overview, steps and usage; further files in additional_files, by their path.
+Where a command can tell whether the skill holds what the lesson teaches (a script decides, a template has a field), add
+"evals/evals.json" to additional_files:
+{{"evals": [{{"prompt": "what somebody would ask", "checks": [{{"run": "python3 scripts/decide.py --amount 80000",
+"exit_code": 0, "contains": "refund at once"}}]}}]}}
+A check runs in the skill's folder for at most 15 seconds, and its output must have `contains` in it; 10 are run. Check
+what the lesson says, with the values that it names and at their limits, not that a file is there. Where only a reader
+could tell, write no evals."""
 
 UPDATE: Final = f"""\
 You change an Agent Skill so that it holds what a lesson teaches: the "meaning" of the feedback, or what it says.
@@ -37,7 +44,14 @@ Answer with edits. Each edit is {{"path", "find", "replace"}}, where `find` is a
 file, or {{"path", "content"}} for a new file. To add something, find the line that it follows and repeat that line in
 `replace`. Leave the frontmatter alone; give `description` only if the skill's purpose has changed. merge_mode EXTEND
 adds to what is there, REFINE makes it more precise, REPLACE lets the new take the place of the old where they disagree.
-If the skill says all of it already, give no edits."""
+If the skill says all of it already, give no edits. You cannot change evals/: give in `outdated_evals` the prompts of
+evals/evals.json whose right answer is another one after your change."""
+
+GUIDE: Final = """
+
+The guide of skill-creator follows. Hold to what it says of a skill's text, files and evals. Its steps that talk with a
+user or run commands are done for you; you answer in the given shape.
+"""
 
 AGAIN: Final = """
 

@@ -57,6 +57,8 @@ def test_a_check_that_held_must_hold_and_one_that_always_holds_shows_nothing():
     assert compared(checks, [bad, bad], [good, good], [good, good]).problems == ()
     assert "'b' holds with the old skill" in compared(checks, [bad, bad], [good, good], [good, bad]).problems[0]
     assert "'a' holds without the skill and" in compared(checks, [good, bad], None, [bad, good]).problems[0]
+    assert "'b' does not hold" in compared(checks, [bad, bad], None, [good, bad]).problems[0]
+    assert "'b' does not hold" in compared(checks, [bad, bad], [good, bad], [good, bad]).warnings[0]
     assert "shows nothing" in compared(checks, [good, bad], [bad, good], [good, good]).warnings[0]
 
 
