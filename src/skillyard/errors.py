@@ -1,5 +1,6 @@
 """Every error a person, a script or an agent can meet, and how each surface reports it."""
 
+import logging
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -35,6 +36,8 @@ __all__ = [
     "UnavailableError",
     "UsageError",
 ]
+
+_log = logging.getLogger(__name__)
 
 
 class SkillyardError(Exception):
@@ -175,11 +178,20 @@ class BusyError(UnavailableError):
 
 
 class StoreUnavailableError(UnavailableError):
-    """The database failed. Where it is and what it said is for whoever runs it, not for those who ask a server."""
+    """The database or the store of files failed. Where it is and what it said is for the log, not for callers."""
 
     def as_public_dict(self) -> dict[str, object]:
-        general = UnavailableError("The store of this yard does not answer.", hint="Try again later.")
-        return general.as_dict()
+        general = UnavailableError(
+            "The server cannot reach its database or its store of files.",
+            hint="Try again later, or tell the person who runs the server: its log says why.",
+        )
+        return instead_of(self, general)
+
+
+def instead_of(error: SkillyardError, public: SkillyardError) -> dict[str, object]:
+    """What callers are told, while the log has what happened."""
+    _log.warning("%s: %s", error.code, error.message)
+    return {**public.as_dict(), "code": error.code}
 
 
 class InvalidPathError(InputError):

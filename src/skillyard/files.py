@@ -4,6 +4,10 @@ import errno
 import os
 import tempfile
 from pathlib import Path
+from typing import Final
+
+_PROBE_BYTES: Final = 64 * 1024
+"""A disk may be full and still take a few bytes."""
 
 
 def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
@@ -31,6 +35,13 @@ def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:
         beside.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def require_writable(folder: Path) -> None:
+    """Write a little into a folder and remove it; raises OSError where a disk is full, or only to be read."""
+    with tempfile.TemporaryFile(dir=folder) as stream:
+        stream.write(bytes(_PROBE_BYTES))
+        stream.flush()
 
 
 def sync_folder(folder: Path) -> None:

@@ -199,3 +199,18 @@ def test_callers_are_told_apart_by_what_a_trusted_proxy_says(start, environment,
     with httpx.Client(trust_env=False, timeout=60) as client:
         answers = [client.get(url, headers={"x-forwarded-for": f"192.0.2.{number}"}) for number in range(30)]
     assert {answer.status_code for answer in answers} == statuses
+
+
+def test_a_local_server_keeps_a_log_in_its_home_and_says_where(start, tmp_path):
+    announced, process = start("--port", "0")
+    assert get(f"{announced['url']}/api/v1/skills/none").status_code == 404
+    log = tmp_path / "data" / "logs" / f"server-{announced['url'].rpartition(':')[2]}.jsonl"
+    record = tmp_path / "data" / "servers" / f"{announced['url'].rpartition(':')[2]}.json"
+    assert json.loads(record.read_text())["url"] == announced["url"]
+    (event,) = [json.loads(line) for line in log.read_text().splitlines()]
+    assert (event["event"], event["route"], event["status"]) == ("request", "/api/v1/skills/{skill_id}", 404)
+    assert (log.stat().st_mode & 0o777, log.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert f"Its log is {log}" in said.decode()
+    assert not record.exists()

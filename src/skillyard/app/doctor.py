@@ -5,7 +5,7 @@ import platform
 import shlex
 import shutil
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import BaseModel
 
@@ -22,11 +22,14 @@ from skillyard.library.folder import FolderLibrary
 from skillyard.library.index import index_dir
 from skillyard.library.roots import Machine
 
+if TYPE_CHECKING:
+    from skillyard.app.damage import Track
+
 _OTHER_VARIABLES: Final = frozenset({"SKILLYARD_CONFIG_DIR", "SKILLYARD_DEBUG"})
 
 
-def examine() -> Iterator[Check]:
-    """Every check, one after the other."""
+def examine(track: "Track | None" = None) -> Iterator[Check]:
+    """Every check, one after the other; with `track`, everything that the yard keeps is read."""
     yield ok("python", f"{platform.python_implementation()} {platform.python_version()}")
     yield _git()
     yield from _variables()
@@ -38,7 +41,7 @@ def examine() -> Iterator[Check]:
     files = [str(path) for path in (project_config_file(), user_config_file()) if path.exists()]
     yield ok("config", ", ".join(files) or "no file; every setting has its default")
     yield writable("home", settings.home)
-    yield from examine_registry(settings)
+    yield from examine_registry(settings, track)
     from skillyard.app.job_checks import examine_jobs  # noqa: PLC0415 -- slow to import
 
     yield from examine_jobs(settings)

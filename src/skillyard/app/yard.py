@@ -1,13 +1,15 @@
 """The yard: every room of the registry, wired to one database and one store of blobs."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from skillyard.app.damage import require_database
 from skillyard.app.embedding import open_embeddings
 from skillyard.app.injection import SandboxInjection, wire_injection
 from skillyard.app.registry_catalogs import RegistryCatalogs
@@ -37,6 +39,7 @@ from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.refused import RefusedContent
 from skillyard.registry.search_documents import SearchDocuments
 from skillyard.registry.service import Registry
+from skillyard.registry.stored_blobs import StoredBlobs
 from skillyard.releases.active_releases import ActiveReleases
 from skillyard.releases.named_blobs import bundles_of_candidates, named_by_payloads
 from skillyard.releases.policy import policy_of
@@ -49,6 +52,9 @@ if TYPE_CHECKING:
     from skillyard.app.jobs import Upkeep
     from skillyard.learning.service import LearningRooms
     from skillyard.releases.service import LearnedSkillRooms
+
+_SAMPLE: Final = 4
+"""Files that are read again whenever somebody asks whether the server is ready."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +80,16 @@ class Yard:
     sandboxes: SandboxRooms
     injection: SandboxInjection
     jobs: Jobs
+
+    @cached_property
+    def stored(self) -> StoredBlobs:
+        return StoredBlobs(self.database, self.blobs)
+
+    async def require_blobs(self) -> None:
+        """See that files could be stored, and that some of those that are there are whole."""
+        await self.blobs.require_writable()
+        for error in await self.stored.sample(_SAMPLE):
+            raise error
 
     @cached_property
     def releases(self) -> "LearnedSkillRooms":
@@ -117,9 +133,10 @@ class Yard:
 @asynccontextmanager
 async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
     """Open the store that the settings name, and close it at the end."""
+    blobs = open_blobs(settings.blobs)
+    await asyncio.to_thread(require_database, settings, blobs)
     database = await Database.open(settings.database)
     try:
-        blobs = open_blobs(settings.blobs)
         admin_token = settings.admin_token.get_secret_value() if settings.admin_token else None
         yard = _wired(database, blobs, admin_token, settings)
         try:

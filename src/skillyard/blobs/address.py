@@ -4,13 +4,22 @@ import hashlib
 import re
 from typing import ClassVar, Final
 
-from skillyard.errors import InputError, SkillyardError
+from skillyard.errors import InputError, SkillyardError, instead_of
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_TELL: Final = "Tell the person who runs the server: `skillyard doctor --deep` lists all that is damaged."
 _KEY: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{62})")
 
 
-class BlobMissingError(SkillyardError):
+class BlobError(SkillyardError):
+    """Bytes that a row names cannot be had. Where they should be is for the log, not for callers."""
+
+    def _public(self, what: str) -> SkillyardError:
+        sha256 = self.details["sha256"]
+        return SkillyardError(f"The blob {sha256} {what}.", hint=_TELL, details={"sha256": sha256})
+
+
+class BlobMissingError(BlobError):
     """Bytes that a row names are not in the store."""
 
     code: ClassVar[str] = "blob_missing"
@@ -22,8 +31,11 @@ class BlobMissingError(SkillyardError):
             details={"sha256": sha256, "store": place},
         )
 
+    def as_public_dict(self) -> dict[str, object]:
+        return instead_of(self, self._public("is not in the store"))
 
-class BlobCorruptError(SkillyardError):
+
+class BlobCorruptError(BlobError):
     """Bytes in the store are no longer those that were put there."""
 
     code: ClassVar[str] = "blob_corrupt"
@@ -34,6 +46,9 @@ class BlobCorruptError(SkillyardError):
             hint="Check the disk, then bring the blob back from a backup, or remove it and store its content again.",
             details={"sha256": sha256, "store": place, "found": found},
         )
+
+    def as_public_dict(self) -> dict[str, object]:
+        return instead_of(self, self._public("is damaged"))
 
 
 def digest(data: bytes) -> str:

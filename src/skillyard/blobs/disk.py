@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from skillyard.blobs.address import BlobMissingError, blob_key, digest, key_sha256, verified
-from skillyard.errors import UnavailableError
-from skillyard.files import sync_folder
+from skillyard.errors import StoreUnavailableError
+from skillyard.files import require_writable, sync_folder
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,6 +29,16 @@ class DiskBlobs:
         self._incoming = self._root / _INCOMING
         self._lasting: set[Path] = set()
         """Folders whose own names are known to be durable."""
+
+    def holds_any(self) -> bool:
+        """Whether anything was ever put here and is still there."""
+        folders = (self._root / f"{number:02x}" for number in range(256))
+        return any(next(folder.iterdir(), None) is not None for folder in folders if folder.is_dir())
+
+    async def require_writable(self) -> None:
+        with self._reaching():
+            if self._root.exists():
+                await asyncio.to_thread(require_writable, self._root)
 
     async def put(self, data: bytes) -> str:
         return (await self.put_all([data]))[0]
@@ -121,7 +131,7 @@ class DiskBlobs:
         try:
             yield
         except OSError as error:
-            raise UnavailableError(
+            raise StoreUnavailableError(
                 f"The store of blobs {self.place} cannot be used: {error.strerror or error}.",
                 hint="Check SKILLYARD_BLOBS_URL, the folder's owner and the free space there.",
                 details={"store": self.place},

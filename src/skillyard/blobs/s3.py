@@ -15,7 +15,7 @@ from obstore.store import S3Store
 
 from skillyard.blobs.address import BlobMissingError, blob_key, digest, key_sha256, verified
 from skillyard.blobs.bounded import bounded
-from skillyard.errors import UnavailableError, UsageError
+from skillyard.errors import StoreUnavailableError, UsageError
 
 _ENDPOINTS: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 _PATIENCE: Final = timedelta(seconds=20)
@@ -68,6 +68,10 @@ class S3Blobs:
         with self._reaching():
             await obstore.delete_async(self._store, blob_key(sha256))
 
+    async def require_writable(self) -> None:
+        """Ask for a blob that is not there: a bucket says nothing of its space."""
+        await self.has("0" * 64)
+
     async def tidy(self, older_than: datetime) -> None:
         """Nothing to do: an upload is one request, and it is there whole or not at all."""
 
@@ -90,7 +94,7 @@ class S3Blobs:
         try:
             yield
         except (BaseError, OSError) as error:
-            raise UnavailableError(
+            raise StoreUnavailableError(
                 f"The store of blobs {self.place} did not answer: {str(error).partition(chr(10))[0]}",
                 hint="Check SKILLYARD_BLOBS_URL, that its bucket exists, AWS_ENDPOINT_URL, AWS_REGION and the keys.",
                 details={"store": self.place},

@@ -16,6 +16,10 @@ class Blobs(Protocol):
     Putting bytes before a row names them is half of what keeps them: see `claims` for the other.
     """
 
+    async def require_writable(self) -> None:
+        """Raises `UnavailableError` where nothing could be put now, as far as that can be told."""
+        ...
+
     async def put(self, data: bytes) -> str:
         """Keep bytes, durably when this returns; their SHA-256 is their name from then on."""
         ...

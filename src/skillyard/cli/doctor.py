@@ -1,9 +1,12 @@
 """`skillyard doctor`."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
 
 from skillyard.app.checks import Status
-from skillyard.cli.output import Answer
+from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, FAINT, GOOD, hanging, styled
 
@@ -19,14 +22,21 @@ _MARKS: Final = {
 _INDENT: Final = " " * 16
 
 
-def doctor() -> Answer:
+def doctor(
+    context: typer.Context,
+    *,
+    deep: Annotated[bool, typer.Option("--deep", help="Read everything that the yard keeps, not a sample.")] = False,
+) -> Answer:
     """Check this machine and the setup.
 
     Exit code 1 when something does not work; every finding comes with its fix.
     """
     from skillyard.app.doctor import examine  # noqa: PLC0415 -- `--help` needs no database
 
-    checks = list(examine())
+    def track(names: Sequence[str]) -> Iterable[str]:
+        return sink_of(context).track(names, total=len(names), label="Reading every file")
+
+    checks = list(examine(track if deep else None))
     healthy = all(check.status is not Status.FAILED for check in checks)
 
     def text(console: "Console") -> None:

@@ -1,5 +1,6 @@
 """`skillyard serve`."""
 
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Annotated
@@ -7,13 +8,14 @@ from typing import Annotated
 import typer
 
 from skillyard.app.libraries import missing_environment, open_library
+from skillyard.app.server_records import forget_server, record_server
 from skillyard.cli.options import Environment, Roots
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.config.load import load_settings
 from skillyard.config.settings import Settings
 from skillyard.imports import uncollected
 from skillyard.server.guard import require_safe_address
-from skillyard.server.logs import configure_logging
+from skillyard.server.logs import access_log, configure_logging, log_file, open_log
 from skillyard.server.opened import Opened, Stoppable
 from skillyard.server.run import address_of, bind, run
 from skillyard.skill.library import Library
@@ -51,7 +53,10 @@ def serve_yard(
         def ready(remarks: Sequence[str]) -> None:
             for remark in remarks:
                 sink.say(remark)
+            record_server(settings.home, url)
             sink.say(f"Serving at {url} (Ctrl-C stops)")
+            if path is not None:
+                sink.say(f"Its log is {path}")
             sink.show(Answer(document={"url": url}, text=lambda _console: None))
             opened(url)
 
@@ -60,13 +65,15 @@ def serve_yard(
             with uncollected():
                 from skillyard.server.serving import serving  # noqa: PLC0415
 
-            return serving(settings, library, ready=ready)
+            return serving(settings, library, ready=ready, log=access_log(log))
 
-        if not local:
-            configure_logging()
+        path = log_file(settings.home, listener.getsockname()[1]) if local else None
+        log = open_log(path) if path else None
+        configure_logging(log, warnings=sys.stderr if log else None)
         app = Opened(opening)
         try:
             run(app, listener, local=local, proxies=() if local else settings.trusted_proxies, stopping=app.stop)
         finally:
+            forget_server(settings.home, url)
             if app.failure is not None:  # uvicorn would only end the process
                 raise app.failure

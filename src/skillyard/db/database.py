@@ -7,17 +7,20 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Self
 
-from sqlalchemy import URL
-from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy import URL, text
+from sqlalchemy.exc import DatabaseError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.db.counter import Counter, open_counter
 from skillyard.db.engine import BUSY_SECONDS, SQLITE, database_url, make_engines, place_of, prepare_file
 from skillyard.db.migrate import is_current, migrate
+from skillyard.db.soundness import look_at_tables
 from skillyard.db.transaction import Hook, Transaction
 from skillyard.errors import BusyError, StoreUnavailableError, UnavailableError
+from skillyard.files import require_writable
 
+_READ_ONLY: Final = text("SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on'")
 _RETRY_AFTER: Final = 2
 _LOCK_NOT_AVAILABLE: Final = "55P03"
 
@@ -62,14 +65,29 @@ class Database:
         await self._writer.dispose()
         await self._reader.dispose()
 
+    async def require_usable(self) -> None:
+        """Read every table, and see that something could be written."""
+        async with self.read() as session:
+            await look_at_tables(session)
+            if self.url.get_backend_name() != SQLITE:
+                if await session.scalar(_READ_ONLY):
+                    raise StoreUnavailableError(f"The database {place_of(self.url)} can only be read.")
+                return
+        try:
+            await asyncio.to_thread(require_writable, Path(str(self.url.database)).parent)
+        except OSError as error:
+            raise self._unreachable(error) from error
+
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncSession]:
         """One view of the database: everything read in it is of the same moment."""
         try:
             async with AsyncSession(self._reader, expire_on_commit=False) as session:
                 yield session
-        except (OperationalError, InterfaceError) as error:
-            raise self._unreachable(error) from error
+        except DatabaseError as error:
+            if isinstance(error, (OperationalError, InterfaceError)) or _is_damaged(error.orig):
+                raise self._unreachable(error) from error
+            raise
         except PoolTimeoutError as error:
             raise _busy("read") from error
 
@@ -142,6 +160,10 @@ class Database:
             else "Check SKILLYARD_DATABASE_URL and that the database runs: skillyard doctor",
             details={"database": place},
         )
+
+
+def _is_damaged(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _is_locked(error: BaseException | None) -> bool:

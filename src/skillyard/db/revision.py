@@ -16,10 +16,10 @@ _SECONDS: Final = 5
 def present_revision(address: str) -> str | None:
     """The revision of the tables; None when nothing was ever kept there. The database is only read."""
     url = database_url(address)
-    is_file = url.get_backend_name() == SQLITE
-    if is_file and not Path(str(url.database)).exists():
+    if url.get_backend_name() == SQLITE and not Path(str(url.database)).exists():
         return None
-    engine = create_engine(_read_only(url) if is_file else url, poolclass=NullPool, connect_args=_patience(is_file))
+    readable_url, arguments = readable(address)
+    engine = create_engine(readable_url, poolclass=NullPool, connect_args=arguments)
     try:
         with engine.connect() as connection:
             return revision_of(connection)
@@ -27,6 +27,13 @@ def present_revision(address: str) -> str | None:
         place = place_of(url)
         cause = str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
         raise UnavailableError(f"The database {place} did not answer: {cause}.", details={"database": place}) from error
+
+
+def readable(address: str) -> tuple[URL, dict[str, int]]:
+    """How to connect to a database that is only to be read."""
+    url = database_url(address)
+    is_file = url.get_backend_name() == SQLITE
+    return _read_only(url) if is_file else url, _patience(is_file)
 
 
 def revision_of(connection: Connection) -> str | None:

@@ -19,6 +19,7 @@ from skillyard.server.routing import LazyApi
 from skillyard.server.sign_in.desk import Desk
 from skillyard.server.sign_in.oidc_settings import OidcSettings
 from skillyard.server.sign_in.origins import SIGN_IN, SIGN_OUT
+from skillyard.server.soundness import Soundness
 from skillyard.server.stack import Surroundings, enclose, within
 from skillyard.server.streams import Streams
 from skillyard.skill.library import Library
@@ -34,7 +35,6 @@ OPEN_PATHS: Final = (
     SIGN_OUT,
 )
 """Where callers without a token are served, too."""
-_NO_BLOB: Final = "0" * 64
 _BURST_SECONDS: Final = 10
 """So much of what a caller may ask in the long run may come at once."""
 
@@ -52,6 +52,7 @@ class Application:
         settings: Settings,
         *,
         person: str | None,
+        soundness: Soundness | None = None,
         access_log: AccessLog | None = None,
     ) -> None:
         metrics = Metrics()
@@ -64,7 +65,14 @@ class Application:
         self.streams = Streams(yard.database)
         self.api = make_api()
         self.api.state.metrics = metrics
-        self.api.state.parts = Parts({"database": self._read_number, "blobs": lambda: yard.blobs.has(_NO_BLOB)})
+        self.api.state.read_number = self._read_number
+        self.api.state.parts = Parts(
+            {
+                "database": yard.database.require_usable,
+                "integrity": (soundness or Soundness()).require,
+                "blobs": yard.require_blobs,
+            }
+        )
         self.api.state.yard = yard
         self.api.state.library = library
         self.api.state.search = open_search(settings, library)

@@ -1,18 +1,25 @@
 """What the server writes about itself: one JSON object per line on stderr, without secrets."""
 
+import io
 import json
 import logging
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias
+from functools import partial
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, cast
 
 from skillyard.redact import redact
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor
 
+_MOST_BYTES: Final = 10 * 1024 * 1024
+_KEPT: Final = 3
+"""Older files beside the one that is written; together they are bounded."""
 AccessLog: TypeAlias = Callable[[dict[str, object]], None]
 
 current_request: ContextVar[str | None] = ContextVar("current_request", default=None)
@@ -21,8 +28,40 @@ current_request: ContextVar[str | None] = ContextVar("current_request", default=
 _UVICORN: Final = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
-def configure_logging(stream: TextIO | None = None) -> None:
-    """Write our events, and those of the libraries below us, to the stream (stderr unless given)."""
+class _RotatingLog(io.TextIOBase):
+    """A file that lines are written to; when it is large, it is put aside and a new one begun."""
+
+    def __init__(self, path: Path) -> None:
+        self._handler = RotatingFileHandler(path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8")
+        self._handler.setFormatter(logging.Formatter("%(message)s"))
+
+    def write(self, text: str) -> int:
+        if text != "\n":
+            self._handler.handle(logging.makeLogRecord({"msg": text.rstrip("\n")}))
+        return len(text)
+
+    def close(self) -> None:
+        self._handler.close()
+        super().close()
+
+
+def log_file(home: Path, port: int) -> Path:
+    """Where a server of a home that has this port keeps its log."""
+    return home / "logs" / f"server-{port}.jsonl"
+
+
+def open_log(path: Path) -> TextIO:
+    """A log in a file that does not grow without end."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.touch(mode=0o600)
+    return cast("TextIO", _RotatingLog(path))
+
+
+def configure_logging(stream: TextIO | None = None, *, warnings: TextIO | None = None) -> None:
+    """Write our events, and those of the libraries below us, to the stream (stderr unless given).
+
+    Those that are more than information are also written to `warnings`, if there is such a stream.
+    """
     import structlog  # noqa: PLC0415 -- slow to import, and commands that ask their own process log nothing
 
     shared: list[Processor] = [
@@ -31,8 +70,9 @@ def configure_logging(stream: TextIO | None = None) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     out = stream or sys.stderr
+    last = render if warnings is None else partial(_render_for, warnings)
     structlog.configure(
-        processors=[*shared, structlog.processors.format_exc_info, render],
+        processors=[*shared, structlog.processors.format_exc_info, last],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=True,
@@ -44,7 +84,7 @@ def configure_logging(stream: TextIO | None = None) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
-                render,
+                last,
             ],
         )
     )
@@ -79,6 +119,13 @@ def _with_request(_logger: object, _method: str, event: "EventDict") -> "EventDi
 def render(_logger: object, _method: str, event: "EventDict") -> str:
     """One line; redacted last and as a whole, so that nothing in it is forgotten."""
     return redact(_ENCODER.encode(event))
+
+
+def _render_for(warnings: TextIO, logger: object, method: str, event: "EventDict") -> str:
+    line = render(logger, method, event)
+    if method not in {"debug", "info"}:
+        warnings.write(f"{line}\n")
+    return line
 
 
 def _written_out(value: Any) -> str:  # noqa: ANN401 -- whatever someone logged

@@ -1,6 +1,7 @@
 """The parts that a server needs to work, and whether they do."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
@@ -10,6 +11,7 @@ from skillyard.errors import SkillyardError
 Check: TypeAlias = Callable[[], Awaitable[object]]
 """Ends without an error if a part of the server works."""
 
+_log = logging.getLogger(__name__)
 _PATIENCE: Final = 2.0
 _SHARED: Final = 1.0
 """Seconds in which all who ask are told the same: anyone may, and asking a store elsewhere costs something."""
@@ -42,7 +44,9 @@ async def _outcome(check: Check) -> str:
     except TimeoutError:
         return "too slow"
     except SkillyardError as error:
+        _log.warning("Not ready: %s", error.message)
         return error.code
     except Exception:  # noqa: BLE001 -- a probe reports every failure
+        _log.exception("Not ready.")
         return "failed"
     return "ok"

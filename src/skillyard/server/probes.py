@@ -50,5 +50,6 @@ async def ready(parts: Annotated[Parts, Depends(_parts)]) -> Success[Readiness]:
 
 
 @router.get("/metrics", include_in_schema=False, dependencies=[Depends(administrators_only)])
-async def read_metrics(metrics: Annotated[Metrics, Depends(_metrics)]) -> Response:
+async def read_metrics(request: Request, metrics: Annotated[Metrics, Depends(_metrics)]) -> Response:
+    await request.app.state.read_number()
     return Response(metrics.render(), media_type=CONTENT_TYPE)

@@ -11,10 +11,13 @@ from skillyard.app.yard import Yard, open_yard
 from skillyard.config.settings import Settings
 from skillyard.identity.access import OPERATOR
 from skillyard.server.app import Application
-from skillyard.server.logs import access_log
+from skillyard.server.logs import AccessLog
+from skillyard.server.soundness import Soundness, looking
 from skillyard.server.warming import warming
 from skillyard.skill.library import Library
 
+_SAMPLE: Final = 32
+"""Files that are read again when a server starts."""
 NO_TOKEN: Final = (
     "There is no token yet, so nobody can come in. Make the first on this machine: "  # noqa: S105 -- a remark
     "skillyard registry tokens create first --scope admin, or set SKILLYARD_ADMIN_TOKEN."
@@ -23,14 +26,16 @@ NO_TOKEN: Final = (
 
 @asynccontextmanager
 async def serving(
-    settings: Settings, library: Library, *, ready: Callable[[Sequence[str]], None]
+    settings: Settings, library: Library, *, ready: Callable[[Sequence[str]], None], log: AccessLog | None = None
 ) -> AsyncGenerator[Application]:
     """Open the yard and serve it. `ready` is called with remarks once requests can be answered."""
     person = local_name() if settings.auth == "local" else None
     async with open_yard(settings) as yard:
+        await yard.database.require_usable()
         await seed_builtin(yard, await yard.access.operator(person or OPERATOR))
-        app = Application(yard, library, settings, person=person, access_log=None if person else access_log())
-        async with following(yard), warming():
+        soundness = Soundness()
+        app = Application(yard, library, settings, person=person, soundness=soundness, access_log=log)
+        async with following(yard), warming(), looking(soundness, settings.database):
             try:
                 ready(await _remarks(yard, settings))
                 yield app
@@ -41,4 +46,5 @@ async def serving(
 
 async def _remarks(yard: Yard, settings: Settings) -> list[str]:
     locked = settings.auth == "token" and settings.admin_token is None and not await yard.tokens.any()
-    return [NO_TOKEN] if locked else []
+    damaged = [f"{error.message} {error.hint}" for error in await yard.stored.sample(_SAMPLE)]
+    return [*([NO_TOKEN] if locked else []), *damaged]

@@ -2,10 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from skillyard.blobs.address import BlobError
 from skillyard.blobs.disk import DiskBlobs
 from skillyard.blobs.s3 import S3Blobs
 from skillyard.blobs.store import open_blobs
-from skillyard.errors import UnavailableError, UsageError
+from skillyard.errors import StoreUnavailableError, UnavailableError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -78,3 +79,25 @@ async def test_a_server_that_is_not_there_is_unavailable_and_keys_stay_secret(mo
     with pytest.raises(UnavailableError, match="s3://yard did not answer") as caught:
         await open_blobs("s3://yard").has("0" * 64)
     assert "secret-key" not in str(caught.value.as_dict())
+
+
+@pytest.mark.anyio
+async def test_where_a_store_is_and_what_it_said_is_not_for_callers(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIAEXAMPLEKEYID0001")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    (tmp_path / "file").write_text("no folder")
+    for blobs in (S3Blobs("yardblobs", "pre"), DiskBlobs(tmp_path / "file" / "blobs")):
+        with pytest.raises(StoreUnavailableError) as failed:
+            await blobs.put(b"x")
+        assert blobs.place in failed.value.message
+        told = failed.value.as_public_dict()
+        assert not [part for part in (blobs.place, "127.0.0.1", "AKIA", str(tmp_path)) if part in str(told)]
+        assert failed.value.message in caplog.text
+    sha256 = await DiskBlobs(tmp_path / "blobs").put(b"x")
+    next((tmp_path / "blobs").glob("??/*")).write_bytes(b"y")
+    for wanted in (sha256, "0" * 64):
+        with pytest.raises(BlobError) as lost:
+            await DiskBlobs(tmp_path / "blobs").get(wanted)
+        assert str(tmp_path) not in str(lost.value.as_public_dict())
+        assert wanted in lost.value.as_public_dict()["message"]

@@ -7,6 +7,8 @@ from contextlib import closing
 
 import pytest
 
+from skillyard.app.server_records import forget_server, record_server
+
 
 @pytest.fixture(autouse=True)
 def _no_escapes(monkeypatch):
@@ -118,11 +120,85 @@ def test_a_registry_at_the_newest_revision_is_well(run, yard_home):
 
 def test_a_damaged_or_unknown_database_is_told(run, yard_home, monkeypatch):
     (yard_home / "registry.sqlite").write_bytes(b"no database" * 1000)
-    assert checks(run("doctor", "--json"))["database", "failed"]["fix"].startswith("Bring the file back")
+    assert checks(run("doctor", "--json"))["database", "failed"]["fix"].startswith("Stop what uses")
     monkeypatch.setenv("SKILLYARD_DATABASE_URL", "mysql://ann:secret@localhost/x")
     failed = checks(run("doctor", "--json"))["database", "failed"]
     assert "SKILLYARD_DATABASE_URL" in failed["fix"]
     assert "secret" not in str(failed)
+
+
+def publish(run, tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: What it is for.\n---\n{name}\n")
+    assert run("publish", str(tmp_path / name)).code == 0
+
+
+def blob_of(home, text):
+    return next(path for path in (home / "blobs").glob("??/*") if text in path.read_bytes())
+
+
+def test_files_that_changed_or_went_are_found(run, yard_home, tmp_path):
+    for name in ("one", "two"):
+        publish(run, tmp_path, name)
+    healthy = run("doctor", "--json")
+    assert (healthy.code, "all whole" in checks(healthy)["blobs", "ok"]["message"]) == (0, True)
+    blob_of(yard_home, b"name: one").write_bytes(b"other bytes")
+    blob_of(yard_home, b"name: two").unlink()
+    for deep in ([], ["--deep"]):
+        result = run("doctor", "--json", *deep)
+        failed = [check["message"] for check in result.json["checks"] if check["status"] == "failed"]
+        assert (result.code, len(failed)) == (1, 2)
+        assert sorted(word for message in failed for word in ("has changed", "is not in") if word in message) == [
+            "has changed",
+            "is not in",
+        ]
+
+
+def test_pages_of_the_database_that_were_overwritten_are_found(run, yard_home, tmp_path):
+    publish(run, tmp_path, "one")
+    file = yard_home / "registry.sqlite"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        root, size = (
+            connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'history'").fetchone()[0],
+            connection.execute("PRAGMA page_size").fetchone()[0],
+        )
+    with file.open("r+b") as stream:
+        stream.seek((root - 1) * size)
+        stream.write(bytes(range(256)) * (size // 256))
+    result = run("doctor", "--json")
+    assert result.code == 1
+    assert "is damaged" in checks(result)["database", "failed"]["message"]
+
+
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_yard_whose_database_is_gone_does_not_begin_again(run, yard_home, tmp_path, left):
+    publish(run, tmp_path, "one")
+    for file in yard_home.glob("registry.sqlite*"):
+        file.unlink()
+    if left is not None:
+        (yard_home / "registry.sqlite").write_bytes(left)
+    failed = checks(run("doctor", "--json"))["database", "failed"]
+    assert "holds the files of a yard" in failed["message"]
+    refused = run("registry", "list", "--json")
+    assert (refused.code, refused.json["error"]["message"]) == (1, failed["message"])
+    (yard_home / "blobs").rename(yard_home / "blobs.old")
+    assert run("registry", "list", "--json").code == 0
+
+
+def test_a_server_of_another_home_is_not_taken_for_ones_own(run, yard_home, monkeypatch):
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        monkeypatch.setenv("SKILLYARD_PORT", str(listener.getsockname()[1]))
+        threading.Thread(target=answer_healthy, args=[listener], daemon=True).start()
+        assert "belongs to another home or person" in checks(run("doctor", "--json"))["server", "note"]["message"]
+        monkeypatch.setenv("SKILLYARD_PORT", "1")
+        record_server(yard_home, url)
+        assert checks(run("doctor", "--json"))["server", "ok"]["message"] == f"running at {url}"
+        forget_server(yard_home, url)
+        assert "not running" in checks(run("doctor", "--json"))["server", "ok"]["message"]
 
 
 def test_blobs_must_have_a_place(run, yard_home, monkeypatch):
@@ -148,6 +224,14 @@ def set_revision(home, revision):
     with closing(sqlite3.connect(home / "registry.sqlite")) as database:
         database.execute("UPDATE alembic_version SET version_num = ?", [revision])
         database.commit()
+
+
+def answer_healthy(listener):
+    client, _ = listener.accept()
+    with client:
+        client.recv(4096)
+        body = b'{"data": {"status": "ok"}}'
+        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s" % (len(body), body))
 
 
 def answer_nonsense(listener):

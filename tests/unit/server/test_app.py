@@ -1,8 +1,16 @@
+import asyncio
 import json
+import resource
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from skillyard.errors import StoreUnavailableError
 from skillyard.library.folder import FolderLibrary
+from skillyard.server.parts import Parts
+from skillyard.server.soundness import Soundness
 from skillyard.skill.library import Layered
 
 TEXT = "---\nname: {name}\ndescription: {description}\n---\n\n# {name}\n"
@@ -187,3 +195,59 @@ def test_a_file_name_that_is_no_utf8_does_not_hide_the_other_skills(client, root
     assert answer.status_code == 200
     assert {skill["id"] for skill in answer.json()["data"]} >= {"pdf-tables", "inner"}
     json.dumps(answer.json()).encode()
+
+
+def stored(served, text):
+    """The file in the store that holds a text."""
+    root = Path(served.yard.blobs.place)
+    return next(path for path in root.glob("??/*") if text in path.read_bytes())
+
+
+def test_a_server_over_damaged_files_is_not_ready_until_they_are_whole_again(start):
+    with start(person="ana") as served:
+        made = served.client.post("/api/v1/skills", json={"name": "pdf", "description": "Marked text."})
+        assert made.status_code == 201
+        assert served.client.get("/readyz").status_code == 200
+        blob = stored(served, b"Marked text.")
+        whole = blob.read_bytes()
+        blob.write_bytes(whole.replace(b"M", b"m"))
+        served.app.api.state.parts = Parts({"blobs": served.yard.require_blobs})
+        for _ in range(200):  # each look takes a sample
+            served.run(served.yard.stored.sample, 4)
+        answer = served.client.get("/readyz")
+        assert (answer.status_code, answer.json()["error"]["details"]["checks"]) == (503, {"blobs": "blob_corrupt"})
+        exported = served.client.get(f"/api/v1/skills/{made.json()['data']['id']}/export")
+        assert exported.json()["error"]["code"] == "blob_corrupt"
+        assert served.yard.blobs.place not in exported.text
+        blob.write_bytes(whole)
+        served.app.api.state.parts = Parts({"blobs": served.yard.require_blobs})
+        assert served.client.get("/readyz").status_code == 200
+
+
+def test_a_server_that_could_store_nothing_is_not_ready(start):
+    with start(person="ana") as served:
+        served.client.post("/api/v1/skills", json={"name": "pdf", "description": "x"})
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))  # what a full disk does, to this process alone
+        try:
+            answer = served.client.get("/readyz")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        checks = answer.json()["error"]["details"]["checks"]
+        assert (answer.status_code, checks["database"], checks["blobs"]) == (503, "unavailable", "unavailable")
+
+
+def test_a_database_whose_pages_are_damaged_is_not_ready(start):
+    with start(person="ana") as served:
+        path = Path(str(served.yard.database.url.database))
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'versions'").fetchone()[0]
+            size = connection.execute("PRAGMA page_size").fetchone()[0]
+        with path.open("r+b") as stream:
+            stream.seek((root - 1) * size)
+            stream.write(bytes(size))
+        soundness = Soundness()
+        asyncio.run(soundness.look(served.yard.settings.database))
+        with pytest.raises(StoreUnavailableError, match="is damaged"):
+            asyncio.run(soundness.require())

@@ -37,6 +37,7 @@ def client(checks, *, admin=True):
     app.include_router(router)
     app.state.parts = Parts(checks)
     app.state.metrics = Metrics()
+    app.state.read_number = works
 
     async def asked(scope, receive, send):
         scope.setdefault("state", {})[PRINCIPAL] = SimpleNamespace(admin=admin)

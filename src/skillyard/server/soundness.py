@@ -1,0 +1,42 @@
+"""A look at the whole database when a server starts, beside its work."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+
+from skillyard.db.soundness import damage
+from skillyard.errors import StoreUnavailableError
+
+_log = logging.getLogger(__name__)
+
+
+class Soundness:
+    """What a look at every page of the database found, once it has ended."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    async def look(self, database: str) -> None:
+        self._found = await asyncio.to_thread(damage, database)
+        for problem in self._found:
+            _log.error("The database is damaged: %s", problem)
+
+    async def require(self) -> None:
+        """Raises `StoreUnavailableError` where the database is known to be damaged."""
+        if self._found:
+            raise StoreUnavailableError(
+                f"The database is damaged: {self._found[0]}", hint="Bring it back from a backup: skillyard doctor"
+            )
+
+
+@asynccontextmanager
+async def looking(soundness: Soundness, database: str) -> AsyncGenerator[None]:
+    """Look at the database beside what is done here."""
+    task = asyncio.create_task(soundness.look(database))
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
