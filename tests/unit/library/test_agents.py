@@ -75,3 +75,27 @@ def test_the_documentation_tells_every_name_and_folder_of_an_agent_in_its_order(
     folders = ", ".join(f"`{place.path}`" for place in agent.places)
     label = agent.label.partition(" (")[0]
     assert f"| {label} ({names}) | {folders} |" in text
+
+
+@pytest.mark.parametrize(
+    ("agent", "folders"),
+    [
+        ("qwen-code", (".qwen", ".agents")),
+        ("kilo", (".kilo", ".agents")),
+        ("openhands", (".agents", ".openhands")),
+        ("augment", (".augment", ".claude", ".agents")),
+    ],
+)
+def test_agents_that_share_folders_read_them_in_the_project_and_at_home(agent, folders):
+    places = [place.path for place in find_agent(agent).places]
+    assert places == [*(f"{folder}/skills" for folder in folders), *(f"~/{folder}/skills" for folder in folders)]
+
+
+def test_windsurf_and_cline_read_the_folders_that_many_share():
+    for agent in ("windsurf", "cline"):
+        places = {place.path for place in find_agent(agent).places}
+        assert {".agents/skills", "~/.agents/skills"} <= places
+
+
+def test_qwen_code_looks_one_folder_deep():
+    assert find_agent("qwen").depth == 1
