@@ -17,7 +17,7 @@ from skillyard.learning.states import Stage
 from skillyard.registry.drafts import draft_of
 from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import Bundle, BundleFile
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 WHY = Why(reason="a test asked for it")
 BODY = (
@@ -38,7 +38,7 @@ class School:
         await self.yard.registry.agents.create(self.boss, AgentFields(name=agent_id), agent_id=agent_id, why=WHY)
 
     async def skill(self, name="refunds", description=None):
-        document = generate_skill_md(name, description or f"How to do {name}.", BODY)
+        document = compose_skill_md(name, description or f"How to do {name}.", BODY)
         draft = draft_of(Bundle([BundleFile("SKILL.md", document.encode())]), folder=name)
         published = await self.yard.registry.publishing.publish_bundle(
             self.boss, draft, visibility=Visibility.PUBLIC, why=WHY

@@ -14,7 +14,7 @@ from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.registry.drafts import draft_of
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.skill.bundle import Bundle, BundleFile
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 WHY = Why(reason="a test asked for it")
 
@@ -45,7 +45,7 @@ class World:
     def bundle(self, name: str, *files: BundleFile, body: str = "Do it.\n", **fields: Any) -> Bundle:
         fields.setdefault("description", f"What {name} is for")
         description = fields.pop("description")
-        text = generate_skill_md(name, description, body, fields)
+        text = compose_skill_md(name, description, body, fields)
         return Bundle([BundleFile("SKILL.md", text.encode()), *files])
 
     async def create(

@@ -21,7 +21,7 @@ from skillyard.registry.drafts import draft_of
 from skillyard.registry.skills import Visibility
 from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.versions import Version, latest
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 WHY = Why(reason="because")
 TEAM = "team"
@@ -48,7 +48,7 @@ class Content:
 
     @property
     def bundle(self) -> Bundle:
-        text = generate_skill_md(self.name, f"About {self.name}", self.body).encode()
+        text = compose_skill_md(self.name, f"About {self.name}", self.body).encode()
         return Bundle([BundleFile("SKILL.md", text), *(BundleFile(path, data) for path, data in self.files)])
 
     @property

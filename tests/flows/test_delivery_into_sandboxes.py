@@ -40,7 +40,7 @@ from skillyard.sandbox.place import Place
 from skillyard.sandbox.sandboxes import Sandbox, SandboxSpec
 from skillyard.sandbox.session import Command, Session
 from skillyard.skill.bundle import Bundle, BundleFile, bundle_of
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 pytestmark = pytest.mark.anyio
 WHY = Why(reason="a test asked for it")
@@ -74,7 +74,7 @@ async def sh(session: Session, line: str) -> str:
 
 
 def skill(name: str, *files: BundleFile, body: str = "Do it.\n", **fields: Any) -> Bundle:
-    text = generate_skill_md(name, f"What {name} is for", body, fields)
+    text = compose_skill_md(name, f"What {name} is for", body, fields)
     return bundle_of([BundleFile("SKILL.md", text.encode()), *files]).require()
 
 
@@ -441,7 +441,7 @@ async def test_a_loader_without_a_user_loads_what_everyone_may_see_and_nothing_e
 
 async def test_skills_can_be_picked_from_a_folder(open_scene, tmp_path):
     (tmp_path / "mine/pdf").mkdir(parents=True)
-    (tmp_path / "mine/pdf/SKILL.md").write_text(generate_skill_md("pdf", "Mine", "Do it.\n", {}))
+    (tmp_path / "mine/pdf/SKILL.md").write_text(compose_skill_md("pdf", "Mine", "Do it.\n", {}))
     picks = LibraryPicks(FolderLibrary(tmp_path / "mine"), ["pdf", "nothing"])
     async with open_scene(more=[picks]) as scene:
         assert await scene.names(await scene.sandbox()) == BUILTIN | {"pdf"}

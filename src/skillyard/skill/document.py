@@ -62,7 +62,9 @@ def parse(data: bytes, *, folder: str | None = None, profile: Profile = Profile.
     for key in fields:
         if key not in SPEC_FIELDS:
             _judge_further_field(key, source, findings)
-        _judge_characters(key, source, findings)
+        # What metadata holds is data for programs.
+        if key != "metadata":
+            _judge_characters(key, source, findings)
     body = _body(source.frontmatter, findings)
     if findings.profile is not Profile.LENIENT:
         _judge_todos(description, body, source, findings)

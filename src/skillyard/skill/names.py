@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Final
 
+from skillyard.errors import InputError
 from skillyard.skill.limits import MAX_NAME
 
 _LONGEST: Final = 1_024
@@ -140,3 +141,16 @@ def _pairs(name: str) -> set[str]:
 def _alike(pairs: set[str], name: str) -> float:
     """The share of letters that a name has in common with another, roughly and quickly."""
     return sum(map(f" {name} ".__contains__, pairs)) / (len(pairs) + len(name))
+
+
+def require_name(name: str) -> None:
+    """Refuses a name that no skill can have, with the nearest one that would do."""
+    if is_valid_name(name):
+        return
+    problems = [message for _, message in name_problems(name)]
+    near = slugify(name)
+    raise InputError(
+        problems[0] if problems else f"The name {name!r} is not in its plain form.",
+        hint=f"Use the name {near!r}." if near else "Use lower-case letters, digits and hyphens.",
+        details={"field": "name", "value": name, "problems": problems, "suggestion": near},
+    )

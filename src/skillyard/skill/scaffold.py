@@ -8,7 +8,7 @@ from skillyard.errors import InputError, UsageError
 from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.document import parse
 from skillyard.skill.models import Profile, Severity
-from skillyard.skill.names import is_valid_name, name_problems, slugify
+from skillyard.skill.names import require_name
 from skillyard.skill.write import render_skill_md
 
 PARTS: Final = ("scripts", "references", "assets", "evals")
@@ -95,7 +95,7 @@ _ASSET: Final = """\
 
 def scaffold(name: str, *, description: str = "", with_: Collection[str] = ()) -> Bundle:
     """The files of a new skill, with the parts asked for. Nothing is written; see `write_folder`."""
-    _require_name(name)
+    require_name(name)
     unknown = sorted(set(with_) - set(PARTS))
     if unknown:
         raise UsageError(
@@ -111,18 +111,6 @@ def scaffold(name: str, *, description: str = "", with_: Collection[str] = ()) -
         "evals": BundleFile("evals/evals.json", _evals(name).encode()),
     }
     return Bundle([BundleFile("SKILL.md", skill_md), *(files[part] for part in PARTS if part in with_)])
-
-
-def _require_name(name: str) -> None:
-    if is_valid_name(name):
-        return
-    problems = [message for _, message in name_problems(name)]
-    near = slugify(name)
-    raise InputError(
-        problems[0] if problems else f"The name {name!r} is not in its plain form.",
-        hint=f"Use the name {near!r}." if near else "Use lower-case letters, digits and hyphens.",
-        details={"field": "name", "value": name, "problems": problems, "suggestion": near},
-    )
 
 
 def _skill_md(name: str, description: str, parts: Collection[str]) -> bytes:

@@ -7,9 +7,12 @@ from typing import Any, Final, cast
 from skillyard.errors import InputError
 from skillyard.skill.document import parse
 from skillyard.skill.models import PlainScalar, Value
+from skillyard.skill.names import require_name
 
 _NEEDS_ESCAPES: Final = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
 """What YAML takes for line breaks, or must not hold unescaped."""
+_WORDS: Final[dict[str, bool | None]] = {"true": True, "false": False, "null": None}
+_NUMBER: Final = re.compile(r"-?\d{1,300}(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def render_skill_md(fields: Mapping[str, object], body: str) -> str:
@@ -26,7 +29,21 @@ def render_frontmatter(fields: Mapping[str, object]) -> str:
 def generate_skill_md(
     name: str, description: str, body: str = "", additional_fields: Mapping[str, object] | None = None
 ) -> str:
-    """The text of a `SKILL.md` from its parts."""
+    """The text of a `SKILL.md` from its parts; a name or description that no skill can have is refused."""
+    require_name(name)
+    if not description.strip():
+        raise InputError(
+            "The description is empty.",
+            hint="Say what the skill does and when to use it.",
+            details={"field": "description", "value": description},
+        )
+    return compose_skill_md(name, description, body, additional_fields)
+
+
+def compose_skill_md(
+    name: str, description: str, body: str = "", additional_fields: Mapping[str, object] | None = None
+) -> str:
+    """The text of a `SKILL.md` from parts that are judged elsewhere: any name and description will do."""
     additional = additional_fields or {}
     for key in ("name", "description"):
         if key in additional:
@@ -38,8 +55,11 @@ def generate_skill_md(
     return render_skill_md({"name": name, "description": description, **additional}, f"\n{body}")
 
 
-def parse_skill_md(content: str) -> tuple[dict[str, Value], str]:
-    """The frontmatter fields and the body of a `SKILL.md` text, read leniently."""
+def parse_skill_md(content: str) -> tuple[dict[str, Any], str]:
+    """The frontmatter fields and the body of a `SKILL.md` text, read leniently.
+
+    Unquoted truth values, numbers and `null` are what `generate_skill_md` was given; anything else is a text.
+    """
     parsed = parse(content.encode("utf-8", "replace"))
     if parsed.document is None:
         first = next(finding for finding in parsed.findings if finding.severity == "error")
@@ -48,7 +68,24 @@ def parse_skill_md(content: str) -> tuple[dict[str, Value], str]:
             hint=first.fix,
             details={"findings": [finding.as_dict() for finding in parsed.findings]},
         )
-    return dict(parsed.document.fields), parsed.document.body.removeprefix("\n")
+    fields = {key: _as_python(value) for key, value in parsed.document.fields.items()}
+    return fields, parsed.document.body.removeprefix("\n")
+
+
+def _as_python(value: Value) -> object:
+    if isinstance(value, dict):
+        return {key: _as_python(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_as_python(item) for item in value]
+    if not isinstance(value, PlainScalar):
+        return value
+    if value in _WORDS:
+        return _WORDS[value]
+    if _NUMBER.fullmatch(value):
+        number = int(value) if value.lstrip("-").isdigit() else float(value)
+        # What would be written in another way, such as 1.10, is a text: that of a version, perhaps.
+        return number if str(number) == value else str(value)
+    return str(value)
 
 
 def as_value(value: object, field: str) -> Value:

@@ -160,7 +160,7 @@ def test_what_cannot_be_loaded_says_why_and_how_to_fix_it(data, code):
         (md("version: 1.0"), "unknown-field"),
         (md("disable-model-invocation: true"), "agent-field"),
         (md(description='description: "Fills\\0 forms."'), "value-control-character"),
-        (md("metadata:", '  note: "a\\x1bb"'), "value-control-character"),
+        (md('license: "a\\x1bb"'), "value-control-character"),
     ],
 )
 def test_strict_refuses_what_the_specification_does_not_allow_and_lenient_loads_it(data, code):

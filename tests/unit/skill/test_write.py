@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from skillyard.errors import InputError
 from skillyard.skill.document import parse
 from skillyard.skill.models import PlainScalar
+from skillyard.skill.names import is_valid_name
 from skillyard.skill.write import generate_skill_md, parse_skill_md, render_skill_md
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
@@ -56,7 +57,31 @@ def test_what_is_written_reads_back_to_the_same_values(fields, body):
     assert (dict(document.fields), document.body) == (fields, body)
 
 
-@given(name=TEXTS, description=TEXTS.filter(str.strip), body=TEXTS)
+NAMES = st.from_regex(r"[a-z0-9]{1,9}(-[a-z0-9]{1,9}){0,3}", fullmatch=True).filter(is_valid_name)
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS | TRICKY
+
+
+@given(fields=st.dictionaries(TEXTS | TRICKY, PLAIN | st.lists(PLAIN) | st.dictionaries(TEXTS, PLAIN), max_size=4))
+def test_values_of_every_kind_come_back_as_they_were(fields):
+    fields = {key: value for key, value in fields.items() if key not in {"name", "description"}}
+    read, _ = parse_skill_md(generate_skill_md("a", "d", additional_fields=fields))
+    assert repr(read) == repr({"name": "a", "description": "d", **fields})
+
+
+def test_a_version_that_was_written_without_quotes_stays_what_was_written():
+    fields, _ = parse_skill_md("---\nname: a\ndescription: d\nversion: 1.10\nsince: 2024-01-01\nyes: no\n---\n")
+    assert (fields["version"], fields["since"], fields["yes"]) == ("1.10", "2024-01-01", "no")
+
+
+@pytest.mark.parametrize(("name", "description"), [("Bad Name", "d"), ("", "d"), ("a--b", "d"), ("x", ""), ("x", " ")])
+def test_a_name_or_description_that_no_skill_can_have_is_refused(name, description):
+    with pytest.raises(InputError) as caught:
+        generate_skill_md(name, description)
+    assert caught.value.hint
+    assert caught.value.details["field"] == ("description" if name == "x" else "name")
+
+
+@given(name=NAMES, description=TEXTS.filter(str.strip), body=TEXTS)
 def test_generated_text_parses_to_its_parts(name, description, body):
     fields, parsed_body = parse_skill_md(generate_skill_md(name, description, body))
     assert (fields, parsed_body) == ({"name": name, "description": description}, body)

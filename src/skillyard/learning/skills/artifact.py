@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from skillyard.skill.bundle import SKILL_FILE, BundleFile, BundleRead, bundle_of
 from skillyard.skill.limits import MAX_DESCRIPTION, MAX_NAME
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 _MAX_FILES: Final = 50
 _SHEBANG: Final = "#!"
@@ -48,7 +48,7 @@ def format_skill_document(
 ) -> str:
     """The text of a SKILL.md: the given body as it is, else one of overview, steps and usage."""
     body = body_markdown if body_markdown and body_markdown.strip() else _assembled(overview, steps, usage)
-    return generate_skill_md(name, description, body if body.endswith("\n") else f"{body}\n", additional_fields)
+    return compose_skill_md(name, description, body if body.endswith("\n") else f"{body}\n", additional_fields)
 
 
 def files_of(texts: Mapping[str, str]) -> list[BundleFile]:

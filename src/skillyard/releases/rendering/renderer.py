@@ -13,7 +13,7 @@ from skillyard.releases.rendering.markdown import code_block, code_span, one_lin
 from skillyard.releases.rendering.names import settled_name
 from skillyard.releases.rendering.steps import check_text, step_lines
 from skillyard.skill.limits import MAX_DESCRIPTION
-from skillyard.skill.write import generate_skill_md
+from skillyard.skill.write import compose_skill_md
 
 PayloadLike: TypeAlias = Payload | Mapping[str, Any] | Sequence[Any] | None
 
@@ -58,7 +58,7 @@ def render_skill(
     """The same under a name that is settled."""
     read = read_payload(payload, _said(candidate, "skill_type"))
     skill = _Skill(key=skill_key, candidate=candidate, payload=read, executions=executions)
-    return generate_skill_md(name, skill.description, skill.body, {"metadata": skill.metadata})
+    return compose_skill_md(name, skill.description, skill.body, {"metadata": skill.metadata})
 
 
 def read_payload(value: PayloadLike, skill_type: str = "") -> Payload | None:
