@@ -123,7 +123,7 @@ class DatabaseSkillAdapter(FreshSkillsMiddleware):
         try:
             look = await self._skills.look()
         except SkillyardError as error:
-            _log.warning("Skills could not be loaded from the database: %s", told(error))
+            _log.warning("Skills could not be loaded from the database: %s %s", error.message, error.hint)
             return _Loaded(skills=known, problems=[told(error)])
         except Exception:  # noqa: BLE001 -- whatever keeps the database from answering, the agent goes on
             # What a database says, statements and values in them, is for those who read the log, and for no model.
@@ -148,6 +148,7 @@ class DatabaseSkillAdapter(FreshSkillsMiddleware):
         try:
             bundle = await self._skills.bundle(skill)
         except SkillyardError as error:
+            _log.warning("%s was not loaded from the database: %s %s", skill.full_name, error.message, error.hint)
             loaded.problems.append(f"{skill.full_name}: {told(error)}")
         else:
             if bundle.size <= room:

@@ -114,8 +114,9 @@ def went_well(answer: Answer) -> bool:
 
 
 def told(error: SkillyardError) -> str:
-    """An error as a model reads it: what is wrong, and what to do about it."""
-    return f"{error.message} {error.hint}".rstrip()
+    """An error as a model reads it: what is wrong and what to do about it, but not what a store said of itself."""
+    public = error.as_public_dict()
+    return f"{public['message']} {public['hint']}".rstrip()
 
 
 def _is_outcome(answer: Answer) -> TypeGuard[dict[str, JsonValue]]:

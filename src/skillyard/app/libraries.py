@@ -27,8 +27,12 @@ if TYPE_CHECKING:
 BUILTIN: Final = "built-in"
 
 
-def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None) -> Layered:
+def open_library(
+    settings: "Settings", *, roots: Sequence[Path] = (), environment: str | None = None, active_only: bool = False
+) -> Layered:
     """The named folders and the named environment; without either, everything in reach from here.
+
+    With `active_only` that is the active environment alone, whichever it is at the moment, while there is one.
 
     It stays true while it is used: skills that are switched and folders that appear later are noticed.
     """
@@ -56,8 +60,11 @@ def open_library(settings: "Settings", *, roots: Sequence[Path] = (), environmen
     if roots or environment:
         chosen = _chosen(machine, roots, environment)
         return Layered(open_roots(chosen, reach(settings, machine)), label=", ".join(root.label for root in chosen))
+    in_reach = _Reach(settings, machine)
     label = f"the folders in reach from {label_of(machine.cwd, home=machine.home)}"
-    return LiveLayers(_Reach(settings, machine), open_roots, label=label)
+    if active_only:
+        return LiveLayers(in_reach.active_first, lambda found: open_roots(found, in_reach()), label=label)
+    return LiveLayers(in_reach, open_roots, label=label)
 
 
 def missing_environment(settings: "Settings") -> list[str]:
@@ -106,6 +113,13 @@ class _Reach:
             )
             known = self._known = (state, tuple(roots))
         return present(known[1])
+
+    def active_first(self) -> tuple[Root, ...]:
+        """The active environment alone; everything where none is active."""
+        roots = self()
+        if active_name(self._settings) is None:
+            return roots
+        return tuple(root for root in roots if root.scope is Scope.ENVIRONMENT)
 
     def _current(self) -> "Settings":
         """The settings, with the environment that is in use now: it may be switched while a server runs."""

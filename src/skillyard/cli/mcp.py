@@ -74,8 +74,9 @@ def serve(
 ) -> None:
     """Serve skills to a client that starts this, over stdin and stdout.
 
-    Without options these are the skills in reach from here. `skillyard mcp install` tells a client to start it;
-    `skillyard serve` serves MCP over HTTP, at /mcp.
+    Without options these are the skills of the active environment, whichever it is at the moment, or of all folders in
+    reach from here where none is active. `skillyard mcp install` tells a client to start it; `skillyard serve` serves
+    MCP over HTTP, at /mcp.
     """
     from skillyard.agents.toolsets.local_files import working_folder  # noqa: PLC0415 -- `--help` needs nothing of it
     from skillyard.server.mcp.introduction import instructions  # noqa: PLC0415 -- as above
@@ -150,7 +151,7 @@ def _of_folders(
 
         return open_search(settings, library, roots=roots, environment=environment)
 
-    library = open_library(settings, roots=roots, environment=environment)
+    library = open_library(settings, roots=roots, environment=environment, active_only=True)
     counts = FolderCounts(settings.home / COUNTS_FILE)
     return LibrarySource(library, search=search, record=uses, uses=counts.read)
 

@@ -17,9 +17,10 @@ from skillyard.library.environment_files import (
     EnvironmentFiles,
     read_environment_files,
 )
+from skillyard.library.json_text import with_entry, without_entry
 from skillyard.library.loader import Changes, SkillInfo, SkillLoader
 from skillyard.library.switches import SwitchesFile, SwitchSource, WithSwitches
-from skillyard.library.tables import read_table, text_in
+from skillyard.library.tables import read_table, replace_text, text_in
 from skillyard.skill.library import Catalog, Problem, SkillEntry
 from skillyard.skill.names import hidden_characters, is_device_name, nearest_name
 
@@ -30,7 +31,8 @@ FOLDER: Final = "environments"
 SKILLS: Final = "skills"
 MAX_NAME: Final = 64
 _NAME: Final = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
-_ACTIVE_FILES: Final = (USER_FILE, "config.jsonc", "config.json")
+_OTHER_FILES: Final = ("config.jsonc", "config.json")
+_ACTIVE_FILES: Final = (USER_FILE, *_OTHER_FILES)
 _ACTIVE_KEYS: Final = ("active_environment", "activeEnvironment")
 _NEW_CONFIG: Final = """\
 # What this environment is for.
@@ -178,17 +180,24 @@ class Environments:
         return self.get(name) if name else None
 
     def switch(self, name: str | None) -> Environment | None:
-        """Make an environment the active one, or none; it is kept in the configuration."""
+        """Make an environment the active one, or none, wherever one is named: here, and in another program's file."""
         environment = self.get(name) if name else None
+        for file in _OTHER_FILES:
+            self._switch_in(self.config_dir / file, name or None)
         write_key(self.config_dir / USER_FILE, _ACTIVE_KEYS[0], name or None)
-        still, file = self.named_active()
-        if still and not name:
-            raise ConflictError(
-                f"{still!r} stays active: {file} names it.",
-                hint=f"Take {_ACTIVE_KEYS[1]} out of {file}.",
-                details={"field": _ACTIVE_KEYS[1], "value": still, "file": str(file)},
-            )
         return environment
+
+    def _switch_in(self, file: Path, name: str | None) -> None:
+        """Change what another program's file says, if it names one; all else in it stays as it was written."""
+        for key in _ACTIVE_KEYS:
+            if text_in(read_table(file), key):
+                text = file.read_text(encoding="utf-8")
+                changed = (
+                    without_entry(text, [key], file=str(file))
+                    if name is None
+                    else with_entry(text, [key], name, file=str(file))
+                )
+                replace_text(file, changed)
 
     def named_active(self) -> tuple[str | None, Path]:
         """The name of the active environment and the file that says so."""

@@ -1,5 +1,6 @@
 import pytest
 
+from skillyard.app.environments import use
 from skillyard.app.libraries import open_library
 from skillyard.config.load import load_settings
 from skillyard.config.paths import config_dir
@@ -42,3 +43,17 @@ def test_named_folders_notice_switches_too(person):
     assert ids(library) == {"tool"}
     save_switches(config_dir(), Switches().disable("tool"))
     assert ids(library) == set()
+
+
+def test_what_is_served_to_an_agent_is_the_active_environment_alone_whichever_it_is(person):
+    write_skill(person / ".agents/skills/other")
+    for name in ("day", "night"):
+        write_skill(config_dir() / f"environments/{name}/skills/{name}-skill")
+    library = open_library(load_settings(), active_only=True)
+    assert {"other", "skillyard"} <= ids(library)
+    use("day")
+    assert ids(library) == {"day-skill"}
+    use("night")
+    assert ids(library) == {"night-skill"}
+    use(None)
+    assert {"other", "skillyard"} <= ids(library)

@@ -4,6 +4,7 @@ import pytest
 
 from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.library.environments import Environment, Environments
+from skillyard.library.jsonc import parse_jsonc
 from skillyard.library.switches import Switches, save_switches
 
 
@@ -162,10 +163,27 @@ def test_the_active_environment_is_read_in_every_spelling(environments, environm
     assert environments.active().name == "test-env"
 
 
-def test_what_another_programs_file_keeps_active_is_told(environments: Environments, environment: Environment):
-    (environments.config_dir / "config.jsonc").write_text('{"activeEnvironment": "test-env"}')
-    with pytest.raises(ConflictError, match=r"'test-env' stays active: .*config.jsonc"):
+def test_what_another_programs_file_names_is_switched_there_too(environments: Environments, environment: Environment):
+    environments.create("prod")
+    environments.switch("prod")
+    file = environments.config_dir / "config.jsonc"
+    file.write_text('{\n  // mine\n  "activeEnvironment": "test-env",\n  "theme": "dark"\n}\n')
+    assert environments.active_name() == "prod"
+    environments.switch("test-env")
+    environments.switch("prod")
+    assert file.read_text() == '{\n  // mine\n  "activeEnvironment": "prod",\n  "theme": "dark"\n}\n'
+    assert environments.switch(None) is None
+    assert environments.active_name() is None
+    assert parse_jsonc(file.read_text()) == {"theme": "dark"}
+    assert "// mine" in file.read_text()
+
+
+def test_a_switch_that_fails_changes_nothing(environments: Environments, environment: Environment):
+    environments.switch("test-env")
+    (environments.config_dir / "config.jsonc").write_text('{"activeEnvironment": "test-env"')
+    with pytest.raises(InputError):
         environments.switch(None)
+    assert environments.active_name() == "test-env"
 
 
 def test_an_unknown_environment_names_the_nearest_or_how_to_make_it(environments, environment):

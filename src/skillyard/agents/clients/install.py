@@ -9,12 +9,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from skillyard.agents.clients.json_text import MAX_CHARACTERS, parse_json_text, with_entry, without_entry
 from skillyard.agents.clients.records import Record, Records, digest_of
 from skillyard.agents.clients.table import Client, Server
 from skillyard.agents.clients.toml_text import parse_toml_text, with_table, without_table
 from skillyard.errors import ConflictError, InputError, LimitError, NotFoundError, UnavailableError, UsageError
 from skillyard.files import replace_file
+from skillyard.library.json_text import MAX_CHARACTERS, parse_json_text, with_entry, without_entry
 from skillyard.library.roots import Machine
 from skillyard.redact import redact
 

@@ -5,8 +5,8 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from skillyard.agents.clients.key_paths import table_for, take_out
 from skillyard.errors import InputError
+from skillyard.library.key_paths import table_for, take_out
 
 _HEADER: Final = re.compile(r"\s*\[\[?\s*(?P<keys>[^\[\]]+?)\s*\]\]?\s*(?:#.*)?")
 _KEY: Final = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|$)""")

@@ -7,10 +7,10 @@ import tomllib
 import pytest
 
 from skillyard.agents.clients.install import Act, carry_out, plan_install, plan_uninstall
-from skillyard.agents.clients.json_text import parse_json_text
 from skillyard.agents.clients.table import CLIENTS, Server, find_client
 from skillyard.errors import ConflictError, InputError, NotFoundError, UnavailableError, UsageError
 from skillyard.library.agents import AGENTS
+from skillyard.library.json_text import parse_json_text
 from skillyard.library.roots import Machine
 
 SERVER = Server(command=["skillyard", "mcp", "serve"], environment={"A": "b"})

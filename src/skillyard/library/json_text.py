@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from skillyard.agents.clients.key_paths import table_for, take_out
 from skillyard.errors import InputError
 from skillyard.library.jsonc import parse_jsonc
+from skillyard.library.key_paths import table_for, take_out
 
 MAX_CHARACTERS: Final = 32 * 1024 * 1024
 """Some clients keep all that they ever heard in the same file."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.agents.clients.json_text import parse_json_text, with_entry, without_entry
 from skillyard.errors import InputError
+from skillyard.library.json_text import parse_json_text, with_entry, without_entry
 
 ENTRY = {"command": "skillyard", "args": ["mcp", "serve"]}
 PATH = ("mcpServers", "skillyard")
