@@ -515,3 +515,26 @@ def test_a_path_that_is_taken_for_a_repository_is_said_to_be_one(say, monkeypatc
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     shown = say("add", "nosuch/dir/at/all", code=1).err
     assert "Nothing here is called nosuch/dir/at/all; it is taken for https://github.com/nosuch/dir" in shown
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_the_fix_of_a_conflict_in_any_folder_works_as_printed(run, source, tmp_path, tracked):
+    elsewhere = tmp_path / "else where"
+    if tracked:
+        run("add", source, "--root", elsewhere)
+    write(elsewhere / "tool", "my own work")
+    write(source, "news")
+    paste(run, run("add", source, "--root", elsewhere, code=5)["left"][0]["fix"], code=5 if tracked else 0)
+    assert "my own work" in (elsewhere / "tool/SKILL.md").read_text()
+
+
+def test_both_ways_out_of_a_conflict_are_whole_commands(run, source, tmp_path):
+    run("add", source, "--root", ".agents/skills")
+    installed = tmp_path / "project/.agents/skills/tool/SKILL.md"
+    installed.write_text(installed.read_text().replace("line five", "line five, mine"))
+    write(source, "line one\nline two\nline three\nline four\nline five, theirs")
+    fix = run("update", code=5)["left"][0]["fix"]
+    theirs, ours = (part.rpartition(": ")[2] for part in fix.split(" - "))
+    paste(run, ours)
+    assert "line five, mine" in installed.read_text()
+    assert theirs == "skillyard update tool --theirs"

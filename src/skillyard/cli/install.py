@@ -77,7 +77,7 @@ def add(
         sink_of(context).say(f"Nothing here is called {source}; it is taken for {wanted.location}")
     with sink_of(context).busy(f"Installing from {source}"):
         fetched = fetch_source(wanted, limits=download_limits(settings, allow_http=allow_http), only=skill or ())
-        plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky)
+        plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky, where=where.words)
         carried = carry_out(plan, settings, dry_run=dry_run)
     return _answer(context, carried)
 

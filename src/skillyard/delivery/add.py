@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from skillyard.command_text import command_text
 from skillyard.delivery.fetched import Fetched, FetchedSkill, RefusedSkill
@@ -16,14 +17,24 @@ from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.models import Finding, Severity, has_errors
 from skillyard.skill.scan import scan
 
+_CHOICE: Final = "The fix {}; --force replaces it, and it goes to the trash."
 
-def plan_add(fetched: Fetched, targets: Sequence[Target], *, force: bool = False, allow_risky: bool = False) -> Plan:
+
+def plan_add(
+    fetched: Fetched,
+    targets: Sequence[Target],
+    *,
+    force: bool = False,
+    allow_risky: bool = False,
+    where: Sequence[str] = (),
+) -> Plan:
     """What installing these skills into these folders would do. Nothing is written.
 
     `force` replaces what is in the way (it goes to the trash); `allow_risky`, which `force` implies, installs
-    skills in which the scan found something serious.
+    skills in which the scan found something serious. `where` are the options that name the folders, for the commands
+    that are printed.
     """
-    return Plan(actions=tuple(_actions(fetched, targets, force=force, allow_risky=allow_risky or force)))
+    return Plan(actions=tuple(_actions(fetched, targets, where, force=force, allow_risky=allow_risky or force)))
 
 
 def risk_refusal(findings: Sequence[Finding]) -> str:
@@ -41,12 +52,14 @@ def _with_place(finding: Finding) -> str:
     return f"{finding.message} ({', '.join(filter(None, [finding.code, place]))})"
 
 
-def _actions(fetched: Fetched, targets: Sequence[Target], *, force: bool, allow_risky: bool) -> Iterator[Action]:
+def _actions(
+    fetched: Fetched, targets: Sequence[Target], where: Sequence[str], *, force: bool, allow_risky: bool
+) -> Iterator[Action]:
     scanned = {skill.id: scan(skill.bundle) for skill in fetched.skills}
     for target in targets:
         lock = read_lock(target.place)
         for skill in fetched.skills:
-            action = _Adding(skill, target, lock, force=force).action()
+            action = _Adding(skill, target, lock, where, force=force).action()
             risk = "" if allow_risky or action.bundle is None else risk_refusal(scanned[skill.id])
             if risk:
                 fix = "Read the findings; --allow-risky installs it all the same."
@@ -87,6 +100,7 @@ class _Adding:
     skill: FetchedSkill
     target: Target
     lock: Lock
+    where: Sequence[str]
     force: bool
 
     def action(self) -> Action:
@@ -158,17 +172,16 @@ class _Adding:
         if seen.kind is Kind.LINK:
             return _conflict(plain, f"{plain.path} is a link to {seen.leads_to}.", "Use --force to replace the link.")
         if plain.before is None:
-            reason = f"{plain.path} is there already and was not installed by Skillyard."
-            fix = f"Replace it with --force, or track it: {command_text('skill adopt', self.skill.id)}"
-            return _conflict(plain, reason, fix)
+            reason = f"{plain.path} is there already and was not installed by Skillyard. {_CHOICE.format('tracks it')}"
+            return _conflict(plain, reason, command_text("skill adopt", self.skill.id, options=self.where))
         if not _same_source(plain.before, self.skill):
             reason = f"{self.skill.id} is installed from another source: {plain.before.source.recordable}."
             return _conflict(plain, reason, "Use --force to take it from here instead.")
         if seen.digest != plain.before.digest or not plain.before.verified:
-            reason = f"{plain.path} was edited since it was installed, or may have been."
-            keep = command_text("update", self.skill.id)
-            fix = f"Drop the edits into the trash with --force, or keep them: {keep}"
-            return _conflict(plain, reason, fix)
+            reason = (
+                f"{plain.path} was edited since it was installed, or may have been. {_CHOICE.format('keeps the edits')}"
+            )
+            return _conflict(plain, reason, command_text("update", self.skill.id, options=self.where))
         return replacing
 
     def _same_content(self, plain: Action) -> Action:

@@ -23,7 +23,6 @@ from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, has_errors
 from skillyard.skill.scan import scan
 
-_CHOOSE = "--theirs takes upstream's version, --ours keeps yours."
 _OURS = "Your version of what both changed is kept; upstream's version of it was left out."
 _THEIRS = "Your edits are kept, except where upstream changed the same: there its version was taken."
 
@@ -140,9 +139,7 @@ def _action(
         first = next(finding for finding in news.findings if has_errors([finding]))
         refused = blocked(plain, Act.REFUSED, f"Upstream's version is broken: {first.message}", first.fix)
         return replace(refused, findings=news.findings)
-    return _Updating(plain, entry, seen, news, depot, options.favor, options.limits).gated(
-        allow_risky=options.allow_risky
-    )
+    return _Updating(plain, entry, seen, news, depot, options).gated()
 
 
 def with_links(action: Action) -> Iterator[Action]:
@@ -170,16 +167,15 @@ class _Updating:
     seen: Look
     news: FetchedSkill
     depot: Depot
-    favor: Favor
-    limits: DownloadLimits
+    options: UpdateOptions
 
-    def gated(self, *, allow_risky: bool) -> Action:
+    def gated(self) -> Action:
         """The update, unless it brings something serious that was not there before."""
         action = self._action()
         if action.bundle is None:
             return replace(action, findings=self.news.findings)
         findings = scan(action.bundle)
-        risk = "" if allow_risky else risk_refusal(self._not_here_before(findings))
+        risk = "" if self.options.allow_risky else risk_refusal(self._not_here_before(findings))
         if risk:
             action = blocked(action, Act.REFUSED, risk, "Read the findings; --allow-risky updates it all the same.")
         return replace(action, findings=(*self.news.findings, *findings))
@@ -210,7 +206,7 @@ class _Updating:
                 writing,
                 Act.CONFLICT,
                 f"{self.plain.path} is not a folder that can be read as a skill. The fix moves it to the trash.",
-                command_text("sync", self.entry.id, options=["--force"]),
+                command_text("sync", self.entry.id, options=[*self.options.where, "--force"]),
             )
         if upstream.digest in {self.seen.digest, self.entry.digest if self.entry.verified else ""}:
             return self._nothing_new(writing)
@@ -246,16 +242,16 @@ class _Updating:
         base = (self.depot.get(self.entry.digest) or self._fetched_base()) if self.entry.verified else None
         if base is None:
             return self._without_base(writing)
-        merge = merge_bundles(base, ours, self.news.bundle, favor=self.favor)
+        merge = merge_bundles(base, ours, self.news.bundle, favor=self.options.favor)
         if merge.bundle is None:
             what = "lines" if all(conflict.merged for conflict in merge.conflicts) else "files"
-            conflict = blocked(writing, Act.CONFLICT, f"You and upstream changed the same {what}.", _CHOOSE)
+            conflict = blocked(writing, Act.CONFLICT, f"You and upstream changed the same {what}.", self._choice)
             return replace(conflict, conflicts=merge.conflicts)
-        settled = self.favor is not Favor.NEITHER and merge_bundles(base, ours, self.news.bundle).bundle is None
+        settled = self.options.favor is not Favor.NEITHER and merge_bundles(base, ours, self.news.bundle).bundle is None
         if merge.bundle.digest == ours.digest:
             reason = _OURS if settled else "Your version has all that is new."
             return replace(writing, act=Act.RECORD, bundle=None, reason=reason)
-        reason = (_OURS if self.favor is Favor.OURS else _THEIRS) if settled else "Your edits are kept."
+        reason = (_OURS if self.options.favor is Favor.OURS else _THEIRS) if settled else "Your edits are kept."
         return replace(writing, act=Act.MERGE, bundle=merge.bundle, reason=reason)
 
     def _fetched_base(self) -> Bundle | None:
@@ -263,17 +259,25 @@ class _Updating:
         if self.entry.source.kind is not SourceKind.GIT or not is_commit(self.entry.resolved):
             return None
         source = replace(self.entry.source, ref=self.entry.resolved, digest=self.entry.digest)
-        (base,) = fetch_again([(source, self.entry.id)], limits=self.limits).values()
+        (base,) = fetch_again([(source, self.entry.id)], limits=self.options.limits).values()
         return base.bundle if isinstance(base, FetchedSkill) else None
 
     def _without_base(self, writing: Action) -> Action:
         """Differences whose author nobody knows: only a person can choose."""
-        if self.favor is Favor.THEIRS:
+        if self.options.favor is Favor.THEIRS:
             return replace(writing, act=Act.REPLACE, reason="Your version goes to the trash.")
-        if self.favor is Favor.OURS:
+        if self.options.favor is Favor.OURS:
             return replace(writing, act=Act.RECORD, bundle=None, reason="Your version stays.")
         reason = "It differs from upstream, and what was installed is not known here, so your edits cannot be told."
-        conflict = blocked(writing, Act.CONFLICT, reason, _CHOOSE)
+        conflict = blocked(writing, Act.CONFLICT, reason, self._choice)
         files = conflict.diff.files if conflict.diff else ()
         differing = tuple(FileConflict(path=file.path, reason="Not as upstream has it") for file in files)
         return replace(conflict, conflicts=differing)
+
+    @property
+    def _choice(self) -> str:
+        theirs, ours = (
+            command_text("update", self.entry.id, options=[*self.options.where, side])
+            for side in ("--theirs", "--ours")
+        )
+        return f"Take upstream's version of it: {theirs} - or keep yours: {ours}"

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
+from skillyard.command_text import command_text
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.db.until_changed import UntilChanged
@@ -180,7 +181,7 @@ async def version_row(transaction: Transaction, skill: Skill, version: str) -> V
     if row is None:
         raise NotFoundError(
             f"There is no version {version!r} of {skill.full_name!r}.",
-            hint=f"See what there is: skillyard registry versions {skill.full_name}",
+            hint=f"See what there is: {command_text('registry versions', skill.full_name)}",
             details={"skill": skill.id, "version": version},
         )
     return row

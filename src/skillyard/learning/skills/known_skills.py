@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from skillyard.command_text import command_text
 from skillyard.db.database import Database
 from skillyard.errors import NotFoundError
 from skillyard.identity.namespaces import role_held
@@ -39,7 +40,7 @@ class Present:
     def lock(self) -> str:
         """How a person has locked it; empty if nobody has."""
         if self.skill.locked:
-            return f"`skillyard learn unlock {self.skill.full_name}` lets go of it"
+            return f"`{command_text('learn unlock', self.skill.full_name)}` lets go of it"
         return f"'metadata.{LOCK}: {LOCKED}' in its SKILL.md" if self.skill.metadata.get(LOCK) == LOCKED else ""
 
 
