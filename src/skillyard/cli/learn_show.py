@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from skillyard.cli.learn_options import FeedbackId
-from skillyard.cli.learn_text import effect_text, next_of, stage_text
+from skillyard.cli.learn_text import effect_text, next_of, print_remarks, stage_text
 from skillyard.cli.options import Token
 from skillyard.cli.output import Answer
 from skillyard.cli.release_text import print_facts, print_table, print_title, when
@@ -108,6 +108,9 @@ def _print_lesson(console: "Console", lesson: Mapping[str, Any]) -> None:
     if lesson["diff"]:
         console.print()
         print_unified(console, visible(lesson["diff"]))
+    if decision.get("warnings"):
+        console.print()
+        print_remarks(console, decision["warnings"])
 
 
 def _spent(spent: Mapping[str, Any]) -> str:

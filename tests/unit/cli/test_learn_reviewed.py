@@ -69,6 +69,9 @@ def test_a_proposal_shows_what_would_change_why_and_what_to_know_before(learn, p
         assert text in shown.out
     assert any(line.startswith("+") and "vip" in line for line in shown.out.splitlines())
     assert f"skillyard learn proposals approve {proposal}" in shown.err
+    lesson = learn("show", learn("list", "--json").json["feedback"][0]["id"])
+    for text in ("proposed", "+++ b/refunds", "overlap: Rules "):
+        assert text in lesson.out
 
 
 def test_an_approved_change_is_made_and_can_be_taken_back(learn, proposal):
