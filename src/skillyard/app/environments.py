@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillyard.app.findings import problem_as_dict
+from skillyard.config.files import folder_setting
 from skillyard.config.load import load_settings, setting_origins
 from skillyard.config.paths import config_dir
 from skillyard.library.environments import Environment, Environments
@@ -14,7 +15,8 @@ ACTIVE = "active_environment"
 
 
 def all_environments() -> Environments:
-    return Environments(config_dir())
+    """Those in the folder of the setting `environments`, or beside the configuration."""
+    return Environments(config_dir(), folder_setting("environments"))
 
 
 def active_name(settings: "Settings") -> str | None:

@@ -12,7 +12,7 @@ from skillyard.config.paths import config_dir, project_config_file, user_config_
 from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.library.agents import Scope
 from skillyard.library.builtin import builtin_root
-from skillyard.library.environments import FOLDER, SKILLS, check_environment_name
+from skillyard.library.environments import SKILLS, check_environment_name
 from skillyard.library.folder import FolderLibrary
 from skillyard.library.index import index_dir
 from skillyard.library.layers import LiveLayers
@@ -139,7 +139,7 @@ class _Reach:
 def _skills_of(environment: str) -> Path:
     # One that is not there has no skills; `doctor` says so. A name that is a path is refused: a project's
     # file could name any folder.
-    return config_dir() / FOLDER / check_environment_name(environment) / SKILLS
+    return all_environments().folder / check_environment_name(environment) / SKILLS
 
 
 def _chosen(machine: Machine, roots: Sequence[Path], environment: str | None) -> list[Root]:

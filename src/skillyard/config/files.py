@@ -25,7 +25,7 @@ _DEEP_KEY: Final = re.compile(
 )
 """A dotted key that the parser would take quadratic time for."""
 
-PATH_KEYS: Final = frozenset({"home", "document_root", "roots", "chromium"})
+PATH_KEYS: Final = frozenset({"home", "document_root", "roots", "environments", "chromium"})
 PROJECT_KEYS: Final = ("active_environment", "max_depth", "prompt_budget", "roots")
 """What a project's file may set. It comes with a clone, so it may neither write, read nor open anything outside."""
 
@@ -51,16 +51,21 @@ def read_config_file(path: Path, *, keys: Iterable[str]) -> dict[str, Any]:
 
 
 def home_folder() -> Path:
-    """The setting `home` for those who need no other: all settings take longer to load than thousands of skills."""
-    # A home that cannot be used is reported by whatever loads the settings.
+    """The setting `home` alone."""
+    return folder_setting("home") or default_home()
+
+
+def folder_setting(key: str) -> Path | None:
+    """A setting that names a folder, for those who need no other: all of them take longer to load than many skills."""
+    # One that cannot be used is reported by whatever loads the settings.
     with suppress(SkillyardError, OSError, RuntimeError):
-        named = os.environ.get("SKILLYARD_HOME")
+        named = os.environ.get(f"SKILLYARD_{key.upper()}")
         if not named:
             file = user_config_file()
-            named = _beside(file.parent, parse_toml(_read_text(file) or "", file).get("home"))
+            named = _beside(file.parent, parse_toml(_read_text(file) or "", file).get(key))
         if named:
             return Path(str(named)).expanduser().absolute()
-    return default_home()
+    return None
 
 
 def _read_text(path: Path) -> str | None:

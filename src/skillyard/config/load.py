@@ -21,6 +21,7 @@ _RULES: Final = {
     "roots": "folders, separated like PATH",
     "home": "a folder",
     "document_root": "a folder",
+    "environments": "a folder",
     "chromium": "a program",
     "admin_token": "a text of at least 16 characters",
     "sandbox_uids": "a range of users such as 700000-765535",

@@ -55,6 +55,9 @@ class Settings(BaseSettings):
     document_root: Path | None = Field(
         default=None, description="A folder whose `skills/` is one more place to read skills from."
     )
+    environments: Path | None = Field(
+        default=None, description="The folder of all environments; without it, `environments` beside your own file."
+    )
     active_environment: str | None = Field(
         default=None, min_length=1, description="The environment whose skills and agents are in use."
     )
@@ -244,7 +247,7 @@ class Settings(BaseSettings):
     def _section(cls, value: Any) -> Any:  # noqa: ANN401 -- what a source gave is anything
         return json.loads(value) if isinstance(value, str) else value
 
-    @field_validator("home", "document_root", "roots", "chromium")
+    @field_validator("home", "document_root", "environments", "roots", "chromium")
     @classmethod
     def _absolute(cls, value: Path | tuple[Path, ...] | None) -> Path | tuple[Path, ...] | None:
         if isinstance(value, tuple):

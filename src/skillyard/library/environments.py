@@ -32,7 +32,6 @@ SKILLS: Final = "skills"
 MAX_NAME: Final = 64
 _NAME: Final = re.compile(r"[^\W_](?:[\w.-]*[^\W_])?")
 _OTHER_FILES: Final = ("config.jsonc", "config.json")
-_ACTIVE_FILES: Final = (USER_FILE, *_OTHER_FILES)
 _ACTIVE_KEYS: Final = ("active_environment", "activeEnvironment")
 _NEW_CONFIG: Final = """\
 # What this environment is for.
@@ -134,18 +133,25 @@ class Environment:
 
 
 class Environments:
-    """All environments below a configuration folder."""
+    """All environments in a folder, and the configuration that says which one is active.
 
-    def __init__(self, config_dir: str | Path) -> None:
+    Without a folder it is `environments` in that of the configuration. Where it is another program's, its
+    `config.jsonc` is beside it.
+    """
+
+    def __init__(self, config_dir: str | Path, folder: str | Path | None = None) -> None:
         self.config_dir = Path(config_dir).expanduser()
+        self.folder = self.config_dir / FOLDER if folder is None else Path(folder).expanduser()
+        places = dict.fromkeys((self.config_dir, self.folder.parent))
+        self._others = [place / file for place in places for file in _OTHER_FILES]
 
     def list(self) -> list[Environment]:
         """The environments there are, by name."""
-        return [self._at(name) for name in _names(self.config_dir / FOLDER)]
+        return [self._at(name) for name in _names(self.folder)]
 
     def get(self, name: str) -> Environment:
         checked = check_environment_name(name)
-        names = _names(self.config_dir / FOLDER)
+        names = _names(self.folder)
         if checked not in names:
             near = nearest_name(checked, names)
             raise NotFoundError(
@@ -157,7 +163,7 @@ class Environments:
 
     def create(self, name: str) -> Environment:
         """A new, empty environment."""
-        path = self.config_dir / FOLDER / check_environment_name(name)
+        path = self.folder / check_environment_name(name)
         try:
             path.mkdir(parents=True)
         except FileExistsError:
@@ -182,8 +188,8 @@ class Environments:
     def switch(self, name: str | None) -> Environment | None:
         """Make an environment the active one, or none, wherever one is named: here, and in another program's file."""
         environment = self.get(name) if name else None
-        for file in _OTHER_FILES:
-            self._switch_in(self.config_dir / file, name or None)
+        for file in self._others:
+            self._switch_in(file, name or None)
         write_key(self.config_dir / USER_FILE, _ACTIVE_KEYS[0], name or None)
         return environment
 
@@ -201,14 +207,14 @@ class Environments:
 
     def named_active(self) -> tuple[str | None, Path]:
         """The name of the active environment and the file that says so."""
-        for file in _ACTIVE_FILES:
-            name = text_in(read_table(self.config_dir / file), *_ACTIVE_KEYS)
+        for file in (self.config_dir / USER_FILE, *self._others):
+            name = text_in(read_table(file), *_ACTIVE_KEYS)
             if name:
-                return name, self.config_dir / file
+                return name, file
         return None, self.config_dir / USER_FILE
 
     def _at(self, name: str) -> Environment:
-        return Environment(self.config_dir / FOLDER / name, switches=SwitchesFile(self.config_dir))
+        return Environment(self.folder / name, switches=SwitchesFile(self.config_dir))
 
 
 def check_environment_name(name: str) -> str:

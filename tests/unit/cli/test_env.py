@@ -6,6 +6,13 @@ def environments(tmp_path):
     return tmp_path / "person/.config/skillyard/environments"
 
 
+def test_environments_are_where_the_setting_says(run, machine):
+    assert run("config", "set", "environments", str(machine / "elsewhere")).code == 0
+    assert run("env", "create", "far", "--use").code == 0
+    assert (machine / "elsewhere/far/skills").is_dir()
+    assert run("env", "show", "--json").json["name"] == "far"
+
+
 def test_an_environment_is_made_used_and_left(run, skill, environments):
     assert run("env", "list").err.startswith("There are no environments")
     assert run("env", "list").out == ""

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from skillyard.config.files import PROJECT_KEYS, home_folder
+from skillyard.config.files import PROJECT_KEYS, folder_setting, home_folder
 from skillyard.config.load import load_settings, parse_value, setting_origins, shown
 from skillyard.config.paths import project_config_file, user_config_file
 from skillyard.config.settings import Settings
@@ -35,6 +35,14 @@ def test_the_home_alone_is_the_one_of_all_settings(monkeypatch, home):
     assert home_folder() == load_settings().home
     monkeypatch.setenv("SKILLYARD_HOME", f"{home}/other")
     assert home_folder() == load_settings().home
+
+
+def test_a_folder_alone_is_the_one_of_all_settings(monkeypatch):
+    assert folder_setting("environments") is load_settings().environments is None
+    write(user_config_file(), 'environments = "mine"')
+    assert folder_setting("environments") == load_settings().environments == user_config_file().parent / "mine"
+    monkeypatch.setenv("SKILLYARD_ENVIRONMENTS", "/elsewhere")
+    assert folder_setting("environments") == load_settings().environments == Path("/elsewhere")
 
 
 def test_a_file_that_cannot_be_read_leaves_the_home_where_it_is_by_default():

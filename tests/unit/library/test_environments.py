@@ -178,6 +178,17 @@ def test_what_another_programs_file_names_is_switched_there_too(environments: En
     assert "// mine" in file.read_text()
 
 
+def test_the_folder_may_be_another_programs(tmp_path: Path, write_skill):
+    write_skill(tmp_path / "other/environments/prod/skills/tool", file="skill.md")
+    (tmp_path / "other/config.jsonc").write_text('{"activeEnvironment": "prod"}')
+    environments = Environments(tmp_path / "own", tmp_path / "other/environments")
+    assert [info.id for info in environments.active().list_skills()] == ["tool"]
+    environments.create("test")
+    environments.switch("test")
+    assert "test" in (tmp_path / "other/config.jsonc").read_text()
+    assert environments.active().path == tmp_path / "other/environments/test"
+
+
 def test_a_switch_that_fails_changes_nothing(environments: Environments, environment: Environment):
     environments.switch("test-env")
     (environments.config_dir / "config.jsonc").write_text('{"activeEnvironment": "test-env"')
