@@ -57,6 +57,8 @@ class SkillFileCreate(Request):
 class StoredFileSchema(BaseModel):
     """A file as it is in a version."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     path: str
     size: int = Field(description="In bytes.")
     sha256: str

@@ -149,6 +149,8 @@ class SkillUpdate(_SkillBody):
 class SkillSummarySchema(BaseModel):
     """A skill in a short list."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     id: str
     namespace: str
     name: str
