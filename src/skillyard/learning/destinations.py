@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -12,6 +12,8 @@ from skillyard.sandbox.capture.secret_names import is_secret_name
 from skillyard.skill.bundle import Bundle
 
 _SHOWN: Final = 5
+_LONGEST: Final = 200
+_DIGIT: Final = re.compile(r"\d")
 _URL: Final = re.compile(r"(?i)(?<![a-z0-9_+.-])(?:[a-z][a-z0-9+.-]{0,20}:)?//[^\s<>\"'`|,;]{1,2000}")
 _PARTICLE: Final = re.compile(r"(?<=[a-z0-9])[^\x00-\x7f]+$")
 """What some languages write right after a name."""
@@ -63,14 +65,17 @@ _SECRET: Final = "********"  # noqa: S105 -- what stands in the place of one
 
 def new_destinations(old: Iterable[tuple[str, str]], new: Iterable[tuple[str, str]]) -> str:
     """What texts, each with its name, bring in that others do not have, for a person to read; empty for nothing."""
-    known = {key for _, text in old for key in _found(text)}
-    brought: dict[str, str] = {}
+    before = [text for _, text in old]
+    same = {line for text in before for line in text.splitlines()}
+    named: dict[str, str] = {}
     for name, text in new:
-        for key, (shown, line) in _found(text).items():
-            if key not in known:
-                brought.setdefault(key, f"{shown} ({name}:{line})" if "\n" in text.strip("\n") else f"{shown} ({name})")
-    listed = ", ".join(list(brought.values())[:_SHOWN])
-    return f"{listed}, + {len(brought) - _SHOWN}" if len(brought) > _SHOWN else listed
+        for key, (shown, line) in _found(text, but=same).items():
+            named.setdefault(key, f"{shown} ({name}:{line})" if "\n" in text.strip("\n") else f"{shown} ({name})")
+    if named:  # all of the old is read only for those
+        known = {key for text in before for key in _found(text)}
+        named = {key: shown for key, shown in named.items() if key not in known}
+    listed = ", ".join(list(named.values())[:_SHOWN])
+    return f"{listed}, + {len(named) - _SHOWN}" if len(named) > _SHOWN else listed
 
 
 def review_of(brought: str) -> str:
@@ -87,13 +92,17 @@ def texts_of_bundle(bundle: Bundle | None) -> Iterator[tuple[str, str]]:
             continue
 
 
-def _found(text: str) -> Mapping[str, tuple[str, int]]:
-    """What a text names: how it is shown, and the first line that has it, by what it is known by."""
+def _found(text: str, *, but: Collection[str] = ()) -> Mapping[str, tuple[str, int]]:
+    """What a text names, but for some of its lines: how it is shown, and the first line that has it, by what it is
+    known by.
+    """
     found: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
+        if line in but:
+            continue
         plain = _plain(line)
         for key in (*_places(plain), *_numbers(plain), *_credentials(plain)):
-            found.setdefault(key, (key, number))
+            found.setdefault(key, (key[:_LONGEST], number))
         if kept(line) != line:
             found.setdefault(f"secret:{line.strip()}", (_SECRET, number))
     return found
@@ -101,8 +110,10 @@ def _found(text: str) -> Mapping[str, tuple[str, int]]:
 
 def _plain(line: str) -> str:
     """A line as whoever follows it reads it: in other letters of the same meaning, and not defanged."""
-    plain = unicodedata.normalize("NFKC", line)
-    plain = "".join(each for each in plain if unicodedata.category(each) != "Cf")
+    plain = line
+    if not line.isascii():
+        plain = unicodedata.normalize("NFKC", line)
+        plain = "".join(each for each in plain if unicodedata.category(each) != "Cf")
     for pattern, instead in _DEFANGED:
         plain = pattern.sub(instead, plain)
     return plain
@@ -131,7 +142,8 @@ def _host_of(url: str) -> Iterator[str]:
     except ValueError:
         host = url
     host = _PARTICLE.sub("", host).rstrip(".")
-    if any(each.isalnum() for each in host):
+    is_comment = url.startswith("//") and "." not in host and ":" not in host  # of a program
+    if any(each.isalnum() for each in host) and not is_comment:
         yield host
 
 
@@ -145,7 +157,7 @@ def _is_address(text: str) -> bool:
 
 def _numbers(line: str) -> Iterator[str]:
     """Telephones, accounts and wallets."""
-    if any(each.isdigit() for each in line):
+    if _DIGIT.search(line):
         yield from (_digits(found) for found in (*_NUMBER.findall(line), *_ACCOUNT.findall(line)))
         yield from _WALLET.findall(line)
 

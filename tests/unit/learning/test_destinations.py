@@ -63,6 +63,7 @@ def test_a_credential_that_is_written_out_is_told_and_not_shown():
         "npm install left-pad@1.3.0; from app.models import User; @dataclass",
         "e.g. a refund, i.e. money back. 환불은 5일 걸립니다. 颜色投诉。",
         "## Steps\n\n1. Check the receipt.\n2. Pay.\n",
+        "//TODO: later\n//see below\nx = a // b; y = c//d",
         "json.loads(response.text); flask.app; numpy.linalg; README.md; config.json",
     ],
 )
