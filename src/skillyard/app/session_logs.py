@@ -1,5 +1,6 @@
 """The session logs of this machine, held against the skills in reach from here."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,10 @@ from skillyard.agents.session_logs.log_lines import LineCounts
 from skillyard.agents.session_logs.session_files import LogFile, log_files
 from skillyard.agents.session_logs.skill_usage import SkillTally
 from skillyard.app.libraries import BUILTIN, open_library
-from skillyard.library.roots import Machine
+from skillyard.library.agents import Agent, find_agent
+from skillyard.library.audit import MIN_GROUP
+from skillyard.library.native import native_state
+from skillyard.library.roots import Machine, roots_for
 from skillyard.remote.client import YardClient
 from skillyard.skill.library import SkillEntry
 
@@ -30,7 +34,18 @@ class UsageFound:
     lines: LineCounts
     tally: SkillTally
     never_used: Sequence[SkillEntry]
-    """Of those that agents can see: the skills that ship with Skillyard are none of them."""
+    """Of those that agents can see: the skills that ship with Skillyard are none of them. Empty without any log."""
+    unused: Sequence["Unused"] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unused:
+    """What one agent reads and never used, and the one command that turns it off there."""
+
+    agent: Agent
+    skills: Sequence[str]
+    words: Sequence[str]
+    """The command, word by word: a group that is never used as a whole is one pattern."""
 
 
 def session_logs(*, agents: Iterable[str], since: datetime | None) -> list[LogFile]:
@@ -52,8 +67,38 @@ def skill_usage(
         for use in log.uses(lines):
             if since is None or use.at >= since:
                 tally.add(log.kind.agent, use)
-    never = [entry for entry in tally.never_used() if entry.source != BUILTIN]
-    return UsageFound(files=files, lines=lines, tally=tally, never_used=never)
+    # Without a log nothing is known, and nothing can be said to be unused.
+    never = [entry for entry in tally.never_used() if entry.source != BUILTIN] if files else []
+    machine = Machine.here()
+    agents = dict.fromkeys(find_agent(log.kind.agent) for log in files)
+    unused = tuple(filter(None, (_unused(agent, never, machine) for agent in agents)))
+    return UsageFound(files=files, lines=lines, tally=tally, never_used=never, unused=unused)
+
+
+def _unused(agent: Agent, never: Sequence[SkillEntry], machine: Machine) -> Unused | None:
+    folders = [folder for root in roots_for(agent, machine) for folder in _names_in(root.path)]
+    state = native_state(agent, machine)
+    skills = sorted(
+        {entry.id for entry in never if entry.id in folders and entry.id.isprintable() and not state.is_off(entry)}
+    )
+    if not skills or agent.switch is None:
+        return None
+    groups: dict[str, list[str]] = {}
+    for skill in skills:
+        word, hyphen, _ = skill.partition("-")
+        prefix = f"{word}{hyphen}"
+        others = [folder for folder in folders if folder.startswith(prefix)] if hyphen else []
+        whole = len(set(others)) >= MIN_GROUP and set(others) <= set(skills)
+        groups.setdefault(f"{prefix}*" if whole else skill, []).append(skill)
+    words = ["skillyard", "skill", "disable", "-a", agent.id, *groups]
+    return Unused(agent=agent, skills=skills, words=words)
+
+
+def _names_in(root: Path) -> list[str]:
+    try:
+        return [entry.name for entry in os.scandir(root) if not entry.name.startswith(".")]
+    except OSError:
+        return []
 
 
 def import_sessions(

@@ -1,5 +1,6 @@
 """`skillyard skill usage` and `skillyard release import`: what the session logs of agents tell."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -12,7 +13,7 @@ from skillyard.cli.amounts import moment
 from skillyard.cli.options import DryRun, Roots, Token, Yes
 from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.release_text import print_table, when
-from skillyard.cli.safe_text import inline
+from skillyard.cli.safe_text import inline, visible
 from skillyard.cli.text import FAINT, MAX_SHOWN, count, styled
 from skillyard.cli.yard import Server, yard_client
 from skillyard.config.load import load_settings
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from skillyard.agents.session_logs.log_lines import LineCounts
     from skillyard.agents.session_logs.session_files import LogFile
     from skillyard.agents.session_logs.skill_usage import UsedSkill
-    from skillyard.app.session_logs import Track
+    from skillyard.app.session_logs import Track, Unused
 
 _SINCE: Final = "30d"
+_COMMAND_WIDTH: Final = 90
 Agents = Annotated[
     list[str] | None,
     typer.Option("--agent", "-a", metavar="NAME", help="Only the logs of claude or codex; repeatable."),
@@ -54,14 +56,19 @@ def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE
     never = [{"id": one.id, "location": one.location, "source": one.source} for one in found.never_used]
 
     def text(console: "Console") -> None:
+        if not files:
+            console.print(_no_logs(agent or (), since), soft_wrap=True)
         if used:
             console.print(styled(("Used", "bold"), (f"  {_in_words(since)}", FAINT)))
             print_table(console, map(_used_row, used))
         if never:
             if used:
                 console.print()
-            console.print(styled(("Never used", "bold"), (f"  {_in_words(since)}", FAINT)))
+            labels = " or ".join(sorted({log.kind.label for log in files}))
+            console.print(styled((f"Never used by {labels}", "bold"), (f"  {_in_words(since)}", FAINT)))
             print_table(console, [(f"  {inline(one['id'])}", inline(one["source"])) for one in never[:MAX_SHOWN]])
+        for one in found.unused:
+            console.print(_unused(one), soft_wrap=True)
 
     more = [f"{len(never) - MAX_SHOWN:,} more were never used: --json lists them."] if len(never) > MAX_SHOWN else []
     return Answer(
@@ -70,11 +77,32 @@ def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE
             "logs": _logs(files, found.lines),
             "used": used,
             "never_used": never,
+            "unused": [
+                {"agent": one.agent.id, "skills": list(one.skills), "command": shlex.join(one.words)}
+                for one in found.unused
+            ],
             "left_out": found.tally.left_out,
         },
         text=text,
-        remarks=[*more, *_read(files, found.lines)],
+        remarks=[*more, *(_read(files, found.lines) if files else [])],
     )
+
+
+def _no_logs(agents: Sequence[str], since: str) -> str:
+    whose = f" of {' or '.join(agents)}" if agents else ""
+    return f"No session log{whose} {_in_words(since)} is here, so nothing is known about use."
+
+
+def _unused(one: "Unused") -> str:
+    """What could be turned off, as one command over as many lines as it needs."""
+    noun = "this skill" if len(one.skills) == 1 else f"these {len(one.skills):,} skills"
+    lines = [shlex.join(one.words[:5])]
+    for word in map(shlex.quote, one.words[5:]):
+        if len(lines[-1]) + len(word) > _COMMAND_WIDTH:
+            lines.append("  ")
+        lines[-1] += f" {word}"
+    command = " \\\n".join(f"  {line}" for line in lines)
+    return f"\nIf you do not need {noun} in {one.agent.label}:\n{visible(command)}"
 
 
 def import_sessions(

@@ -30,7 +30,9 @@ _WIDE_NAME: Final = 36
 
 def triggers(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Prompts: JSON lines, a JSON list, or CSV.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Prompts: JSON lines, a JSON list, an evals.json, or CSV.")
+    ],
     *,
     skill: Annotated[
         str, typer.Option("--skill", metavar="NAME", help="The skill to expect if the file names none.")

@@ -1,12 +1,13 @@
 """A person's own file of prompts, each with the skills that should and should not be found for it.
 
-Three kinds are read: JSON lines, one JSON list, and CSV with a header. A record that cannot be used is a finding
-with its line; the others count.
+Four kinds are read: JSON lines, one JSON list, the `evals.json` of a skill, and CSV with a header. A record that cannot
+be used is a finding with its line; the others count.
 """
 
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
@@ -20,6 +21,7 @@ MAX_PROMPT: Final = 20_000
 """Characters; search reads no more of a query."""
 _YES: Final = frozenset({"true", "yes", "y", "1"})
 _NO: Final = frozenset({"false", "no", "n", "0"})
+_EVALS: Final = re.compile(r'"evals"\s*:\s*\[')
 _FIX: Final = (
     'Write {"prompt": "…", "should": "NAME"}, or "should_not", or "skill" with "should_trigger": true or false.'
 )
@@ -68,7 +70,8 @@ def read_triggers(data: bytes, *, file: str, skill: str = "") -> TriggerFile:
         )
     prompts: dict[str, TriggerPrompt] = {}
     findings: list[Finding] = []
-    for record in _records(data.decode("utf-8-sig", "surrogateescape"), is_csv=file.casefold().endswith(".csv")):
+    text = data.decode("utf-8-sig", "surrogateescape")
+    for record in _csv_records(text) if file.casefold().endswith(".csv") else _json_records(text, skill):
         try:
             if isinstance(record, _BadRecordError):
                 raise record
@@ -96,13 +99,37 @@ def read_triggers(data: bytes, *, file: str, skill: str = "") -> TriggerFile:
     return TriggerFile(tuple(prompts.values()), tuple(findings))
 
 
-def _records(text: str, *, is_csv: bool) -> Iterator[_Record | _BadRecordError]:
-    if is_csv:
-        yield from _csv_records(text)
-    elif text.lstrip().startswith("["):
+def _json_records(text: str, skill: str) -> Iterator[_Record | _BadRecordError]:
+    if text.lstrip().startswith("["):
         yield from _list_records(text)
+    elif text.lstrip().partition("\n")[0].strip() == "{" or _EVALS.search(text):
+        # One object over several lines: a file of evals, or something else, and one finding says so.
+        yield from _evals_records(text, skill)
     else:
         yield from _line_records(text)
+
+
+def _evals_records(text: str, skill: str) -> Iterator[_Record | _BadRecordError]:
+    """The prompts of an `evals.json`, each of which should find the skill that the file names."""
+    start = _EVALS.search(text)
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = error.lineno if isinstance(error, json.JSONDecodeError) else 1
+        yield _BadRecordError("not-json", f"The file is not JSON: {_reason(error)}", line=line)
+        return
+    if start is None or not isinstance(values, dict):
+        message = "This is one JSON value, and neither a list of prompts nor an evals.json."
+        yield _BadRecordError("not-prompts", message, line=1)
+        return
+    named = skill or str(cast("Mapping[str, Any]", values).get("skill_name", ""))
+    before = text.count("\n", 0, start.end())
+    for record in _list_records(text[start.end() - 1 :]):
+        if isinstance(record, _BadRecordError):
+            record.line += before
+            yield record
+        else:
+            yield _Record(record.line + before, {"skill": named, "should_trigger": True, **record.fields})
 
 
 def _line_records(text: str) -> Iterator[_Record | _BadRecordError]:

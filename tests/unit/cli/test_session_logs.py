@@ -1,4 +1,5 @@
 import json
+import shlex
 
 import pytest
 
@@ -41,7 +42,9 @@ def test_usage_shows_what_was_used_and_what_never(run, machine, skill, log):
     assert "changed since" in used
     assert "no longer there" in used
     assert "since 2026-01-01" in used
-    assert never.split() == ["since", "2026-01-01", "idle", "~/.claude/skills"]
+    table, command = never.split("If you do not need this skill in Claude Code:")
+    assert table.split() == ["by", "Claude", "Code", "since", "2026-01-01", "idle", "~/.claude/skills"]
+    assert command.split() == ["skillyard", "skill", "disable", "-a", "claude-code", "idle"]
     assert "Read 1 session log, 3 lines." in done.err
     assert "\x1b[31m" not in done.out
 
@@ -49,8 +52,25 @@ def test_usage_shows_what_was_used_and_what_never(run, machine, skill, log):
 def test_usage_without_logs_says_so(run, skill, machine, log):
     skill("idle", under=machine / "person/.claude/skills")
     done = run("skill", "usage")
-    assert (done.code, "No agent left a session log here in that time." in done.err) == (0, True)
-    assert run("skill", "usage", "--json").json["logs"]["files"] == 0
+    assert done.code == 0
+    assert done.out == "No session log in the last 30d is here, so nothing is known about use.\n"
+    document = run("skill", "usage", "--json").json
+    assert (document["logs"]["files"], document["never_used"], document["unused"]) == (0, [], [])
+
+
+def test_what_was_never_used_is_turned_off_by_one_command_that_names_whole_groups(run, machine, skill, log):
+    names = ["pdf", "idle", "odd name", *(f"azure-{n}" for n in range(40)), "gcp-a", "gcp-b", "gcp-used", "team-x"]
+    for name in names:
+        skill(name, under=machine / "person/.claude/skills")
+    log(("Skill", {"skill": "pdf"}), ("Skill", {"skill": "gcp-used"}))
+    (unused,) = run("skill", "usage", *SINCE, "--json").json["unused"]
+    assert unused["command"] == ("skillyard skill disable -a claude-code 'azure-*' gcp-a gcp-b idle 'odd name' team-x")
+    out = run("skill", "usage", *SINCE).out
+    printed = out[out.index("skillyard skill disable") :]
+    assert all(len(line) <= 100 for line in printed.splitlines())
+    words = shlex.split(printed.replace("\\\n", " "))
+    assert run(*words[1:]).code == 0
+    assert run("skill", "usage", *SINCE, "--json").json["unused"] == []
 
 
 def test_without_logs_there_is_nothing_to_import(run, log):

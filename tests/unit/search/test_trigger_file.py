@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from skillyard.errors import LimitError
 from skillyard.search import trigger_file
 from skillyard.search.trigger_file import read_triggers
+from skillyard.skill.scaffold import scaffold
 
 
 def read(text, *, file="p.jsonl", skill=""):
@@ -115,3 +116,46 @@ def test_too_much_is_refused(monkeypatch):
 def test_any_bytes_are_read_without_a_crash(data, is_csv):
     found = read(data, file="p.csv" if is_csv else "p.json")
     assert all(each.line >= 1 and each.message and each.fix for each in found.findings)
+
+
+EVALS = """{
+  "skill_name": "pdf",
+  "evals": [
+    {"id": 1, "prompt": "Fill in a form", "expected_output": "A form."},
+    {"id": 2, "prompt": "Write a poem", "should_trigger": false}
+  ]
+}
+"""
+
+
+def test_the_evals_of_a_skill_are_prompts_that_should_find_it():
+    found = read(EVALS, file="evals.json")
+    assert expected(found) == [(4, "Fill in a form", ("pdf",), ()), (5, "Write a poem", (), ("pdf",))]
+    assert not found.findings
+    assert expected(read(json.dumps(json.loads(EVALS))))[0] == (1, "Fill in a form", ("pdf",), ())
+
+
+def test_an_eval_without_a_prompt_is_a_finding_with_its_line():
+    found = read(EVALS.replace('"prompt": "Fill', '"task": "Fill'))
+    assert [(each.code, each.line) for each in found.findings] == [("no-prompt", 4)]
+    assert len(found.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('{\n  "name": "pdf",\n  "version": 1\n}\n', "not-prompts"),
+        ('{\n  "evals": 3\n}\n', "not-prompts"),
+        ('{\n  "evals": [\n    {"prompt": "x"\n  ]\n', "not-json"),
+    ],
+)
+def test_a_file_that_is_something_else_has_one_finding(text, code):
+    found = read(text, file="evals.json")
+    assert [each.code for each in found.findings] == [code]
+    assert found.findings[0].fix
+
+
+def test_what_a_new_skill_starts_with_can_be_read():
+    bundle = scaffold("pdf-forms", with_=["evals"])
+    found = read(bundle.get("evals/evals.json").data, file="evals.json")
+    assert ([each.should for each in found.prompts], found.findings) == ([("pdf-forms",)], ())
