@@ -1,13 +1,42 @@
-"""Writing one file whole: a reader sees the old content or the new, even when the machine stops."""
+"""Writing one file whole: a reader sees the old content or the new, even when the machine stops.
+
+And files and folders that are for their owner only.
+"""
 
 import errno
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 _PROBE_BYTES: Final = 64 * 1024
 """A disk may be full and still take a few bytes."""
+_OTHERS: Final = 0o077
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for their owner only; one that is there becomes so."""
+    for each in (*reversed([above for above in folder.parents if not above.exists()]), folder):
+        each.mkdir(mode=0o700, exist_ok=True)
+    make_private(folder)
+
+
+def make_file(path: Path) -> None:
+    """Let an empty file be there for its owner only, unless there is one; that becomes so."""
+    with suppress(OSError):  # whoever opens it says why not
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    make_private(path)
+
+
+def make_private(path: Path) -> None:
+    """Let nobody but its owner have a file or folder of ours; what is a link or not ours stays as it is."""
+    with suppress(OSError):
+        state = path.lstat()
+        is_plain = stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)
+        if is_plain and state.st_uid == os.geteuid() and state.st_mode & _OTHERS:
+            path.chmod(stat.S_IMODE(state.st_mode) & ~_OTHERS)
 
 
 def replace_file(path: Path, data: bytes, *, mode: int | None = None) -> None:

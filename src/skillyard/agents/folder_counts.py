@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 
 if TYPE_CHECKING:
     from skillyard.remote.client import YardClient
@@ -36,4 +36,6 @@ class FolderCounts:
         counts: Counter[str] = Counter()
         for skill in yard.usage():
             counts[skill["full_name"].rpartition("/")[2]] += sum(skill[kind] for kind in _USES)
+        if not self._file.parent.exists():
+            make_folder(self._file.parent)
         replace_file(self._file, json.dumps(counts).encode())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from skillyard.app.damage import require_database
 from skillyard.app.embedding import open_embeddings
 from skillyard.app.injection import SandboxInjection, wire_injection
+from skillyard.app.private_home import make_home_private
 from skillyard.app.registry_catalogs import RegistryCatalogs
 from skillyard.app.registry_index import RegistryIndex
 from skillyard.app.registry_search import RegistrySearch
@@ -133,6 +134,7 @@ class Yard:
 @asynccontextmanager
 async def open_yard(settings: Settings) -> AsyncGenerator[Yard]:
     """Open the store that the settings name, and close it at the end."""
+    make_home_private(settings.home)
     blobs = open_blobs(settings.blobs)
     await asyncio.to_thread(require_database, settings, blobs)
     database = await Database.open(settings.database)

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from skillyard.db.sqlite_driver import BEGIN, BEGIN_WRITING
 from skillyard.db.sqlite_driver import connect as sqlite_connect
 from skillyard.errors import UsageError
+from skillyard.files import make_file, make_folder, make_private
 
 SQLITE: Final = "sqlite"
 POSTGRESQL: Final = "postgresql"
@@ -84,7 +85,11 @@ def prepare_file(path: Path) -> None:
     What someone's `ANALYZE` once counted is forgotten: SQLite never counts again, and reads a table that was small
     then from end to end when it has grown. Without counts it takes the indexes, which are made for what is asked.
     """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.parent.exists():
+        make_folder(path.parent)
+    make_file(path)
+    for beside in ("-wal", "-shm"):  # new ones get the mode of the file
+        make_private(path.with_name(f"{path.name}{beside}"))
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         with closing(sqlite3.connect(path, timeout=BUSY_SECONDS)) as connection:

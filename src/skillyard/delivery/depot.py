@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from skillyard.delivery.source import is_digest
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 from skillyard.skill.archive import pack, read_archive
 from skillyard.skill.bundle import Bundle
 
@@ -19,6 +19,7 @@ class Depot:
     def keep(self, bundle: Bundle) -> None:
         """Keep a bundle; doing it again makes it young, or repairs what is no longer whole."""
         if self.get(bundle.digest) is None:
+            make_folder(self.folder)
             replace_file(self._path(bundle.digest), pack(bundle, "skill"))
         else:
             self.refresh(bundle.digest)

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from skillyard.delivery.place import LockPlace
 from skillyard.errors import UnavailableError
 from skillyard.file_lock import lock
+from skillyard.files import make_folder
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def guard_folder(home: Path) -> Path:
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         return path.open("ab")
     except OSError as error:
         raise UnavailableError(

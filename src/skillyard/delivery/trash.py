@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from skillyard.delivery.lock import LockEntry, entry_from_dict, entry_to_dict
 from skillyard.delivery.place import LockPlace
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UnavailableError
-from skillyard.files import replace_file, sync_folder
+from skillyard.files import make_folder, replace_file, sync_folder
 from skillyard.library.disk import discard_folder, draft_beside, hidden_beside, remove_old_drafts
 
 _RECORD: Final = "trash.json"
@@ -145,7 +145,7 @@ class Trash:
             raise
 
     def _new(self, path: Path, place: LockPlace, entry: LockEntry | None) -> TrashItem:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         number = 1 + max((_number(path.name) for path in self.folder.iterdir()), default=0)
         while True:
             name = f"{number:04d}-{path.name}"

@@ -17,6 +17,7 @@ from operator import ne
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
+from skillyard.files import make_folder
 from skillyard.library.walk import STAMP_FIELDS
 from skillyard.skill.models import Finding, Severity
 
@@ -124,7 +125,7 @@ def save_rows(file: Path, root: str, rows: Rows) -> None:
     header = {"format": FORMAT, "root": root, "crc": zlib.crc32(payload), "sizes": [len(column) for column in columns]}
     beside = file.with_name(f"{file.name}.{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(file.parent)
         beside.write_bytes(json.dumps(header).encode() + b"\n" + payload)
         beside.replace(file)
     except OSError:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from skillyard.errors import SkillyardError
+from skillyard.files import make_folder
 from skillyard.library.revisions import file_state
 from skillyard.search import Document, SkillIndex, Snippet
 from skillyard.search.catalog import BUDGET, HITS, CatalogWriter, PromptCatalog, Shape, check_budget
@@ -160,7 +161,7 @@ def document_of(entry: SkillEntry, body: str = "", tags: tuple[str, ...] = ()) -
 
 
 def _forget_oldest(indexes: Path, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     now = time.time_ns()
     os.utime(folder, ns=(now, now))
     by_use = sorted(indexes.iterdir(), key=lambda path: path.stat().st_mtime_ns)

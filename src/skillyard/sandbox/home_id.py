@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from skillyard.errors import StoreUnavailableError
+from skillyard.files import make_folder
 from skillyard.sandbox.ids import new_id
 
 FILE: Final = "home-id"
@@ -30,7 +31,8 @@ def home_id(home: Path) -> str:
 
 def _make(path: Path) -> None:
     """Of several processes at once, one gives its id to all."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not path.parent.exists():
+        make_folder(path.parent)
     mine = new_id("home")
     beside = path.with_name(f".{mine}")
     try:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from skillyard.file_lock import lock_now
+from skillyard.files import make_folder
 
 
 class Pen:
@@ -16,7 +17,7 @@ class Pen:
     def take(self) -> bool:
         """Have it if nobody else does; never waits."""
         if self._held is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(self._path.parent)
             stream = self._path.open("ab")
             try:
                 lock_now(stream.fileno())

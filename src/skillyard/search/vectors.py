@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from skillyard.files import make_file, make_folder
 from skillyard.search.documents import MAX_SUMMARY, Document
 from skillyard.search.embeddings import MAX_TEXT, Embedder, import_numpy
 
@@ -51,7 +52,8 @@ class VectorStore:
 
     @contextmanager
     def _opened(self) -> Generator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self._path.parent)
+        make_file(self._path)
         try:
             connection = self._connected()
         except sqlite3.OperationalError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 
 FOLDER: Final = "mcp-clients"
 
@@ -65,6 +65,7 @@ class Records:
             "folders": list(record.folders),
         }
         # The files of other programs hold secrets of theirs: for its owner only.
+        make_folder(self._folder)
         replace_file(self._path(record.file, record.name), json.dumps(told).encode(), mode=0o600)
 
     def forget(self, file: Path, name: str) -> None:
