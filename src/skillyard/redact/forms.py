@@ -110,7 +110,9 @@ def _hexadecimal(raw: bytes) -> Iterator[bytes]:
 
 def _rare(text: str, raw: bytes) -> Iterator[bytes]:
     yield raw[::-1]
-    yield _bytes(text[::-1])
+    backwards = _bytes(text[::-1])
+    yield backwards
+    yield from _escaped(text[::-1], backwards)
     for wide in _wide(text):
         yield wide
         yield from _base64(wide)

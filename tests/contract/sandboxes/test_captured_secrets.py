@@ -2,6 +2,7 @@
 
 import base64
 import json
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
@@ -123,6 +124,38 @@ async def test_a_secret_of_one_run_is_in_no_later_one_of_the_session(world, here
     later = await here.browsing.step(world.editor, made.id, "snapshot", Wish(said=said))
     assert later.execution.description == "signs in with {{secret:password}}"
     assert_absent(PASSWORD, await stored(made))
+
+
+class Echoing(Page):
+    """A page that shows what was typed in other forms, also in the names of its elements."""
+
+    async def browse(self, step, *, seconds, secrets):
+        outcome = await super().browse(step, seconds=seconds, secrets=secrets)
+        shown = f"Order as {self.typed[::-1]}, {base64.b32encode(self.typed.encode()).decode()}"
+        target = {**(outcome.target or {}), "role": "button"} if outcome.target else None
+        if target and step.verb == "click":
+            target |= {
+                "name": shown,
+                "within": " ".join(self.typed),
+                "url_after": f"{SITE}/?as={quote(self.typed[::-1])}",
+            }
+        return replace(outcome, output=f"- button {shown!r}\n{outcome.output}", target=target)
+
+
+async def test_a_typed_secret_that_a_page_shows_backwards_or_encoded_is_not_kept(world, here, stored):
+    here.choice.backend = Browsers(Echoing())
+    made = await here.sandboxes.create(world.editor, SandboxSpec(profile="browser-python"))
+    steps = [f"open {SITE}", command('fill @e2 "PASSWORD"'), "snapshot -i", "click @e7"]
+    done = await here.browsing.batch(world.editor, made.id, steps, trace=True)
+    later = await here.browsing.batch(world.editor, made.id, ["snapshot -i", "click @e7"])
+    assert done.execution.success
+    assert later.execution.success
+    kept = await stored(made)
+    assert "Order as {{secret:password}}, {{secret:password}}" in kept
+    encoded = base64.b32encode(PASSWORD.encode()).decode().rstrip("=")[:-2]
+    for form in (PASSWORD, PASSWORD[::-1], quote(PASSWORD[::-1]), encoded, " ".join(PASSWORD)):
+        assert form not in kept
+        assert json.dumps(form)[1:-1] not in kept
 
 
 async def test_what_comes_after_a_failure_is_not_kept_either(world, here, made, stored):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillyard.redact import Secrets, redact
+from skillyard.redact import Secrets, SecretStream, redact
 
 
 @pytest.mark.parametrize(
@@ -140,3 +140,40 @@ def test_a_stream_in_pieces_hides_what_the_whole_hides(said, values):
 def test_no_secret_is_ever_left(secret, before, after):
     seen = Secrets([secret]).text(before + secret + after)
     assert secret not in seen or secret in "***"
+
+
+HOSTILE = {
+    "the start of a secret again and again": b"p@ss/w",
+    "nearly a secret": SECRET.encode()[:-1],
+    "the first letter, far apart": b"p" + b" " * 5000,
+    "numbers that are nearly one": SECRET.encode().hex(" ").encode()[:-2],
+    "rows without an end": b"\n00000000 70 40 73 73",
+    "controls without an end": b"\x1b[",
+    "offsets": b"\n0000 ",
+    "secrets": SECRET.encode() + b"\n",
+}
+
+
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize(("size", "most"), [(64 * 1024, 2), (100, 12)])
+def test_hostile_output_is_looked_through_a_few_times_at_most(unit, size, most, monkeypatch):
+    looked = 0
+    spans = SecretStream._spans
+
+    def counted(self, data, *, last):
+        nonlocal looked
+        looked += len(data)
+        return spans(self, data, last=last)
+
+    monkeypatch.setattr(SecretStream, "_spans", counted)
+    data = (unit * (200_000 // len(unit) + 1))[:200_000]
+    stream = Secrets([SECRET]).stream()
+    held = fed = 0
+    for at in range(0, len(data), size):
+        piece = data[at : at + size]
+        fed += len(piece)
+        stream.feed(piece)
+        held = max(held, len(stream._held) + len(stream._coming))
+    stream.finish()
+    assert looked <= most * fed + 100_000
+    assert held <= 32 * 1024
