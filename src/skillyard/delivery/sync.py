@@ -186,8 +186,7 @@ class _Syncing:
         if isinstance(given, ConflictError) and "found" in given.details:
             reason = f"The lock has {entry.digest}, but {entry.source} has {_found(given)}. Nothing was written."
             move = command_text("update", entry.id, options=self._options.where)
-            fix = f"If you trust what is there now, move to it: {move}"
-            return blocked(plain, Act.CONFLICT, reason, fix)
+            return blocked(plain, Act.CONFLICT, f"{reason} The fix moves to what is there now, if you trust it.", move)
         if is_of_this_machine(self.place, entry.source):
             reason = f"{given.message} {self.place.lock} names a path that only the machine that added the skill has."
             return blocked(plain, Act.REFUSED, reason, "Add it from a source that others have too, on that machine.")
