@@ -61,8 +61,8 @@ def _proven(offered: "Capabilities", results: "Sequence[ProbeResult]") -> Check:
         )
     telling = sum(result.twin_succeeded for result in claimed)
     message = (
-        f"{offered.backend} holds {', '.join(sorted(offered.enforced))}: {len(claimed)} ways out were tried and are "
-        f"closed; {telling} of them are open without it."
+        f"{offered.backend} isolates {', '.join(sorted(offered.enforced))}: {len(claimed)} ways to escape were tried "
+        f"and none worked; {telling} of them work without it."
     )
     told = " ".join(filter(None, (message, offered.reason)))
     return Check(name=_NAME, status=Status.OK, message=told, fix=offered.fix)
@@ -94,5 +94,5 @@ def _contains_nothing(offered: "Capabilities") -> Check:
 def _other(offered: "Capabilities") -> Check:
     if offered.available:
         return ok(_NAME, f"{offered.backend} can be used as well. {offered.reason}".rstrip())
-    message = f"{offered.backend} cannot be used, and need not be. {offered.reason}".rstrip()
+    message = f"{offered.backend} is not available, and not needed. {offered.reason}".rstrip()
     return Check(name=_NAME, status=Status.NOTE, message=message)

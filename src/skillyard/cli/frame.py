@@ -3,8 +3,8 @@
 import difflib
 import importlib
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,6 +15,28 @@ if TYPE_CHECKING:
     from typer._click import Command as AnyCommand  # pyright: ignore[reportPrivateImportUsage]
     from typer._click import Context, HelpFormatter
 
+_OTHER_WORDS: Final = {
+    "install": "add",
+    "get": "add",
+    "uninstall": "remove",
+    "delete": "remove",
+    "rm": "remove",
+    "upgrade": "update",
+    "search": "find",
+    "ls": "list",
+    "new": "init",
+    "create": "init",
+    "lint": "validate",
+    "start": "serve",
+    "status": "doctor",
+    "pull": "registry pull",
+    "push": "publish",
+    **{
+        word: f"skill {word}"
+        for word in ("adopt", "catalog", "check", "diff", "disable", "enable", "restore", "scan", "triggers", "usage")
+    },
+}
+"""What other tools call a command, and what is in a group here, by the command that is meant."""
 JSON_HELP = [("--json", "Print one JSON document instead of text.")]
 
 
@@ -79,9 +101,9 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: "Context", args: list[str]) -> "tuple[str | None, AnyCommand | None, list[str]]":
         wanted = args[0]
         if wanted not in self.entries and not wanted.startswith("-"):
-            near = difflib.get_close_matches(wanted, self.entries, n=1)
             path = ctx.command_path
-            hint = f"Did you mean `{path} {near[0]}`?" if near else f"`{path} --help` lists the commands."
+            meant = _meant(wanted, path, self.entries)
+            hint = f"Did you mean `{meant}`?" if meant else f"`{path} --help` lists the commands."
             raise UsageError(f"There is no command {wanted!r}.", hint=hint)
         return super().resolve_command(ctx, args)
 
@@ -90,6 +112,15 @@ class Group(TyperGroup):
             with formatter.section(section):
                 formatter.write_dl([(e.name, e.help) for e in self.entries.values() if e.section == section])
         _format_always(formatter)
+
+
+def _meant(wanted: str, path: str, names: Iterable[str]) -> str:
+    """The command that a person means by a word: one spelled like it, or one that other tools call so."""
+    is_top = " " not in path
+    others = {word: f"{path} {command}" for word, command in _OTHER_WORDS.items()} if is_top else {}
+    words = others | {name: f"{path} {name}" for name in names}
+    near = difflib.get_close_matches(wanted.casefold(), words, n=1)
+    return words[near[0]] if near else ""
 
 
 def _in_words(help_: str) -> str:

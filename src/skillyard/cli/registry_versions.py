@@ -89,7 +89,7 @@ def restore(name: Name, version: Number, *, reason: Why = "", server: Server = N
 def approve(name: Name, version: Number, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
     """Approve a version that waits for review.
 
-    Nobody approves what they published themselves.
+    The person who published a version cannot approve it.
     """
     with yard_client(server, token) as client:
         done = client.review(name, version, approve=True, reason=reason)

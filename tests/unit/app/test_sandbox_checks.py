@@ -64,7 +64,7 @@ def test_a_boundary_that_holds_is_told_with_how_much_was_tried(machine, settings
     machine.results = (result(Barrier.FILES, blocked=True), result(Barrier.KERNEL, blocked=True, twin=False))
     first, other = examine_sandboxes(settings)
     assert first.status is Status.OK
-    assert "2 ways out were tried and are closed; 1 of them" in first.message
+    assert "2 ways to escape were tried and none worked; 1 of them" in first.message
     assert (other.status, "No server." in other.message) == (Status.NOTE, True)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skillyard
-from skillyard.cli import commands, main
+from skillyard.cli import commands, frame, main
 from skillyard.cli.output import Answer
 from skillyard.errors import (
     ConflictError,
@@ -273,3 +273,30 @@ def test_every_command_is_documented():
     page = (Path(__file__).parents[3] / "docs/cli.md").read_text()
     for words in EVERY_COMMAND:
         assert f"`skillyard {words}" in page
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("install", "skillyard add"),
+        ("instal", "skillyard add"),
+        ("uninstall", "skillyard remove"),
+        ("serach", "skillyard find"),
+        ("scan", "skillyard skill scan"),
+        ("lst", "skillyard list"),
+        ("valdiate", "skillyard validate"),
+    ],
+)
+def test_a_command_is_guessed_by_what_is_meant_as_well_as_by_its_letters(run, typed, meant):
+    result = run(typed, "x")
+    assert result.code == 2
+    assert f"Did you mean `{meant}`?" in result.err
+
+
+def test_words_of_other_tools_are_not_guessed_within_a_group(run):
+    assert "skillyard remove" not in run("skill", "rm").err
+
+
+def test_every_command_that_is_meant_by_another_word_is_there(run):
+    for command in frame._OTHER_WORDS.values():
+        assert run(*command.split(), "--help").code == 0

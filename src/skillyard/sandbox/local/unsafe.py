@@ -48,7 +48,7 @@ class UnsafeBackend(Backend):
             return Capabilities(
                 backend=self.name,
                 available=False,
-                reason="It contains nothing, and nobody has asked for it.",
+                reason="It isolates nothing, and is used only if a setting names it.",
                 fix="Only for code that you trust as your own: skillyard config set sandbox_backend unsafe",
             )
         return Capabilities(

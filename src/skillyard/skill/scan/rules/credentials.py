@@ -10,7 +10,7 @@ RULE: Final = Rule(
     code="scan-credential-access",
     looks_for="Reading private keys, cloud credentials, keychains, browser profiles, wallets, password hashes, "
     "`.env` files or a cloud machine's own tokens.",
-    why="These open the user's other accounts, and what is read lands in the agent's context.",
+    why="They give access to the user's other accounts, and what is read is shown to the agent.",
     fix="Ask for the one credential the task needs, by name, or use a tool's own login.",
 )
 
