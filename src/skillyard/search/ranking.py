@@ -34,6 +34,8 @@ _SHORT, _LONG, _TYPICAL = 400, 6_000, 2_500
 """Characters of texts."""
 _MIN_GUESSED: Final = 4
 _MIN_TWO_MISTAKES: Final = 8
+_MIN_IN_SUMMARY: Final = 6
+"""Shorter words are too like others: bread like read."""
 _FIELDS: Final = (("whole", WHOLE), ("summary", SUMMARY))
 
 
@@ -57,9 +59,13 @@ class Ranking:
     def best(self, question: Question, limit: int) -> list[Ranked]:
         """The documents that answer enough of the question, the highest score first."""
         parts = list(self._parts(question))
-        ranked = self._search(_any_of(parts), limit) if parts else []
         needed = FLOOR * question.rarest * (question.demand / question.rarest) ** LENIENCE
-        return [each for each in ranked if each.score >= needed]
+        found = self._at_least(needed, parts, limit)
+        if found:
+            return found
+        # Before nothing is found: misspelt words of what skills say of themselves.
+        guesses = [self._guess(term, "summary") for term in filter(_is_long_and_misspelt, question.unknown)]
+        return self._at_least(needed * GUESSED, [*parts, *guesses], limit) if guesses else []
 
     def named(self, name: str, limit: int) -> list[Ranked]:
         """The documents of just that name, all with the same score: how many there are must not show."""
@@ -67,6 +73,10 @@ class Ranking:
             return []
         found = self._search(Query.term_query(self._schema, "exact", name, "basic"), limit)
         return [each._replace(score=1.0) for each in sorted(found, key=lambda each: each.number)]
+
+    def _at_least(self, needed: float, parts: Sequence[Query], limit: int) -> list[Ranked]:
+        ranked = self._search(_any_of(parts), limit) if parts else []
+        return [each for each in ranked if each.score >= needed]
 
     def _search(self, wanted: Query, limit: int) -> list[Ranked]:
         query = Query.boolean_query([*self._allowed, (Occur.Must, wanted)]) if self._allowed else wanted
@@ -86,7 +96,7 @@ class Ranking:
         for term in question.terms:
             yield from self._in_fields(term.token, term.weight)
         yield from map(self._concept, question.concepts)
-        yield from map(self._guess, filter(_may_be_misspelt, question.unknown))
+        yield from (self._guess(term, "name") for term in filter(_may_be_misspelt, question.unknown))
 
     def _concept(self, concept: Concept) -> Query:
         ways = [self._way(way, concept.weight) for way in concept.ways]
@@ -108,9 +118,9 @@ class Ranking:
     def _term(self, field: str, token: str) -> Query:
         return Query.term_query(self._schema, field, token, "freq")
 
-    def _guess(self, term: Term) -> Query:
+    def _guess(self, term: Term, field: str) -> Query:
         mistakes = 2 if len(term.token) >= _MIN_TWO_MISTAKES else 1
-        return _boosted(Query.fuzzy_term_query(self._schema, "name", term.token, mistakes), GUESSED * term.worth)
+        return _boosted(Query.fuzzy_term_query(self._schema, field, term.token, mistakes), GUESSED * term.worth)
 
 
 def _brevity(length: int) -> float:
@@ -119,6 +129,10 @@ def _brevity(length: int) -> float:
 
 def _may_be_misspelt(term: Term) -> bool:
     return len(term.token) >= _MIN_GUESSED and term.token.isascii() and term.token.isalpha()
+
+
+def _is_long_and_misspelt(term: Term) -> bool:
+    return len(term.token) >= _MIN_IN_SUMMARY and _may_be_misspelt(term)
 
 
 def _all_of(queries: Sequence[Query]) -> Query:

@@ -86,6 +86,7 @@ def test_a_skill_added_later_is_seen(manager: SkillsManager, root: Path, write_s
         ("compare files", ["file-diff"]),
         ("识别发票", ["invoice"]),
         ("file-dif", ["file-diff"]),
+        ("comapre flies", ["file-diff"]),
         ("bake bread", []),
         ("", ["file-diff", "invoice"]),
     ],
