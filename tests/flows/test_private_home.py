@@ -1,6 +1,7 @@
 """What a home holds is for its owner only, whatever was there before."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -120,13 +121,19 @@ async def test_another_user_reads_nothing_of_a_home(home):
     assert not [line for line in done.stdout.splitlines() if line.startswith(b"./")]
 
 
-async def test_a_home_that_a_command_makes_for_its_index_is_closed(tmp_path, umask):
+async def test_a_home_that_a_command_makes_is_closed(tmp_path, umask):
     skill = tmp_path / "skills" / "parcels"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: parcels\ndescription: Finds parcels.\n---\nLook.\n")
     home = tmp_path / "state" / "yard"
     environment = {"HOME": str(tmp_path), "SKILLYARD_HOME": str(home), "PATH": os.environ["PATH"]}
-    command = [sys.executable, "-m", "skillyard", "list", "--root", str(skill.parent)]
-    assert run(command, env=environment).returncode == 0
-    assert mode(home) == 0o700
-    assert mode(home / "index") == 0o700
+    root = ["--root", str(tmp_path / "agent")]
+    for words, made in (
+        (["list", "--root", str(skill.parent)], "index"),
+        (["add", str(skill), *root, "-y"], "bundles"),
+        (["find", "parcels", "--root", str(skill.parent)], "search"),
+    ):
+        assert run([sys.executable, "-m", "skillyard", *words], env=environment).returncode == 0
+        assert mode(home) == 0o700
+        assert mode(home / made) == 0o700
+        shutil.rmtree(home)

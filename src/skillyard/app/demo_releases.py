@@ -123,7 +123,7 @@ def _searched(folder: Path, passwords: Sequence[str]) -> Scene:
     return Scene(
         name="searched",
         title="The three passwords, looked for in every file that the yard keeps:",
-        remark=f"{found}: raw, base64, URL, JSON, HTML and hexadecimal, in {len(files)} files.",
+        remark=f"{found}: as they are, encoded, backwards and as dumps, in {len(files)} files.",
         good=not leaks,
         facts={"files": len(files), "leaks": leaks},
     )

@@ -7,8 +7,9 @@ from skillyard.files import make_private
 
 _OURS: Final = frozenset(
     (
-        *("blobs", "search", "index", "hosts", "home-id", "locks", "trash", "bundles", "skills", "cargos"),
-        *("remote-cargos", "runtime", "materialised", "mcp-clients", "sample.json", "folder-uses.json"),
+        *("blobs", "search", "index", "hosts", "servers", "logs", "mcp", "home-id", "locks", "trash", "bundles"),
+        *("skills", "cargos", "remote-cargos", "runtime", "materialised", "mcp-clients"),
+        *("sample.json", "folder-uses.json"),
     )
 )
 _DATABASE: Final = "registry."

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 
 _FOLDER: Final = "servers"
 
@@ -16,6 +16,7 @@ _FOLDER: Final = "servers"
 def record_server(home: Path, url: str) -> None:
     """Note that this process serves a home at an address."""
     with suppress(OSError):  # a note is all it is
+        make_folder(home / _FOLDER)
         replace_file(_file(home, url), json.dumps({"url": url, "pid": os.getpid()}).encode(), mode=0o600)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from skillyard import skill
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 from skillyard.library.disk import read_folder
 from skillyard.library.index import unpack_findings
 from skillyard.skill.bundle import left_out_part
@@ -115,5 +115,5 @@ def _load(index_dir: Path, rules: str) -> Kept:
 def _save(index_dir: Path, rules: str, kept: Kept) -> None:
     document = json.dumps({"rules": rules, "folders": kept}, ensure_ascii=True)
     with suppress(OSError):
-        index_dir.mkdir(parents=True, exist_ok=True)
+        make_folder(index_dir)
         replace_file(index_dir / FILE, document.encode())

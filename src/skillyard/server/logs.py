@@ -12,6 +12,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeAlias, cast
 
+from skillyard.files import make_file, make_folder
 from skillyard.redact import redact
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def log_file(home: Path, port: int) -> Path:
 
 def open_log(path: Path) -> TextIO:
     """A log in a file that does not grow without end."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path.touch(mode=0o600)
+    make_folder(path.parent)
+    make_file(path)
     return cast("TextIO", _RotatingLog(path))
 
 

@@ -69,7 +69,7 @@ def test_no_part_of_a_repeated_secret_is_left_where_output_is_cut(secret, limit,
 
 @given(st.text(min_size=1, max_size=12), st.integers(0, 40))
 def test_of_a_short_secret_nothing_is_left_where_output_is_cut(secret, size):
-    assume("\ufffd" not in secret)
+    assume(not set(secret) & set("text "))
     data = ("text " + secret).encode(errors="surrogatepass")[: 5 + size]
     stream = Secrets([secret]).stream()
     seen = stream.feed(data) + stream.finish(cut=True)

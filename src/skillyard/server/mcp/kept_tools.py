@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import skillyard
 from skillyard.agents.skill_tool import NAME as SKILL
-from skillyard.files import replace_file
+from skillyard.files import make_folder, replace_file
 
 _MAKERS: Final = ("agents", "agents/toolsets", "server/mcp")
 """Where the code is that says what tools there are."""
@@ -36,6 +36,7 @@ class KeptTools:
     def keep(self, tools: Sequence[dict[str, Any]]) -> None:
         """Have the next process know them; a home that cannot be written to only makes it slower."""
         with suppress(OSError):
+            make_folder(self._file.parent)
             replace_file(self._file, json.dumps({"code": self._code, "tools": tools}).encode())
 
 
