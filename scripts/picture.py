@@ -5,6 +5,7 @@ import io
 import os
 import pty
 import re
+import signal
 import struct
 import sys
 import termios
@@ -17,8 +18,12 @@ WIDTH = 118
 PICTURE = Path(__file__).parent.parent / "docs/images/audit.svg"
 
 
+END = "\n\n$ "
+"""What follows the audit: the first command that the demonstration runs."""
+
+
 def on_a_terminal(command: list[str]) -> str:
-    """What a command prints when it talks to a terminal of our width."""
+    """What a command prints when it talks to a terminal of our width, up to the end of the audit."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS=str(WIDTH))
@@ -27,8 +32,11 @@ def on_a_terminal(command: list[str]) -> str:
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 60, WIDTH, 0, 0))
     printed = b""
     try:
-        while part := os.read(terminal, 65536):
-            printed += part
+        while END.replace("\n", "\r\n").encode() not in re.sub(rb"\x1b\[[0-9;]*m", b"", printed):
+            printed += os.read(terminal, 65536)
+        os.kill(child, signal.SIGINT)
+        while os.read(terminal, 65536):
+            pass
     except OSError:
         pass  # the terminal is gone once the command has ended
     os.waitpid(child, 0)
@@ -37,7 +45,8 @@ def on_a_terminal(command: list[str]) -> str:
 
 def main() -> None:
     printed = on_a_terminal([f"{Path(sys.executable).parent}/skillyard", "demo"])
-    audit = printed[: printed.index("\n\n", printed.index("1 error"))].partition("\n\n")[2]
+    first = re.search(r"\n\n(?:\x1b\[[0-9;]*m)*\$ ", printed)
+    audit = printed[: first.start() if first else None].partition("\n\n")[2]
     console = Console(record=True, width=WIDTH, file=io.StringIO(), color_system="truecolor")
     console.print(Text.from_ansi(audit))
     svg = console.export_svg(title="skillyard")

@@ -72,7 +72,8 @@ def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int
     for report in shown:
         mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
         title = styled(mark, (inline(report.id or report.name), "bold"), "  ", (inline(report.path), FAINT), "\n")
-        folder = str(skill_folder(Path(report.path)) or "").rstrip("/")
+        path = Path(report.path)
+        folder = str(skill_folder(path) or (path.parent if path.suffix.casefold() == ".md" else "")).rstrip("/")
         console.print(title + findings_text(report.findings, console=console, folder=folder), end="", soft_wrap=True)
     print_more(console, len(told), "skill")
     total = count(summary["checked"], "skill")

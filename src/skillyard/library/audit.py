@@ -25,7 +25,8 @@ SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
 OVER_BUDGET: Final = "over-budget"
 USAGE: Final = "Turn off what you never use: its session logs tell."
-_HARM: Final = "Read what it does before an agent uses it. Harmless skills have such places, too."
+_HARM: Final = "No agent should use it before you know what it does."
+_DOUBT: Final = "Worth a look before an agent uses it; harmless skills have such places, too."
 MIN_GROUP: Final = 3
 """So many skills whose ids begin with the same word are a group."""
 MAX_GROUPS: Final = 3
@@ -259,7 +260,7 @@ def _scan_issue(skill: str, folder: str, findings: tuple[Finding, ...], readers:
         if is_scanned
         else f"{skill} was not scanned, so it may hold anything: {worst.message}",
         see=fixes.scan(folder),
-        advice=_HARM if is_scanned else "",
+        advice="" if not is_scanned else _HARM if worst.severity is Severity.ERROR else _DOUBT,
         skill=skill,
         path=folder,
         agents=readers,

@@ -94,7 +94,8 @@ def _judge_further_field(key: str, source: "_Source", findings: Findings) -> Non
             "unknown-field", f"{key!r} is not a field of the specification.", field=key, line=source.line_of(key)
         )
         return
-    message = f"{key!r} is a field of {' and '.join(agents)}, not of the specification; other agents ignore it."
+    labels = " and ".join(filter(None, (", ".join(agents[:-1]), agents[-1])))
+    message = f"{key!r} is a field of {labels}, not of the specification; other agents ignore it."
     findings.add("agent-field", message, field=key, line=source.line_of(key))
 
 
