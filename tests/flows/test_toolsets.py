@@ -16,6 +16,7 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, StdioServerParameters
 
 from skillyard import Skillyard
+from skillyard.library.disk import read_folder
 
 STEPS = {
     "kind": "code",
@@ -386,3 +387,38 @@ def test_feedback_can_be_given_back(model):
     assert model("take_feedback")["feedback"]["id"] == given
     assert model("give_back_feedback", feedback_id=given)["id"] == given
     assert "take the next one" in model.refused("match_feedback", feedback_id=given, matches={})
+
+
+@pytest.fixture
+def folder_model(home, tmp_path):
+    """A client that loads skills from a folder of its machine, and runs them in sandboxes of the yard."""
+    skill = tmp_path / "skills/salute"
+    (skill / "scripts").mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: salute\ndescription: Greets somebody.\n---\nRun scripts/salute.sh.\n")
+    (skill / "scripts/salute.sh").write_text("#!/bin/sh\necho Hello, $1\n")
+    (skill / "scripts/salute.sh").chmod(0o755)
+    words = ["-m", "skillyard", "mcp", "serve", "--root", str(tmp_path / "skills"), "--toolsets", "skills,sandbox"]
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SKILLYARD_")}
+    own = {"SKILLYARD_HOME": str(home), "SKILLYARD_CONFIG_DIR": str(tmp_path / "config")}
+    with _connected(StdioServerParameters(command=sys.executable, args=words, env=kept | own, cwd=tmp_path)) as client:
+        yield Model(*client, tmp_path)
+
+
+def test_skills_of_folders_are_put_into_sandboxes_whole_and_executable(folder_model):
+    model = folder_model
+    made = model("create_sandbox", skills=["salute"])
+    assert made["skills"] == {"salute": "/workspace/skills/salute"}
+    sent = model("read_file", sandbox_id=made["id"], path="skills/.skillyard.json")
+    assert sent["skills"]["salute"]["digest"] == read_folder(model.folder / "skills/salute").require().digest
+    run = model("execute_shell", sandbox_id=made["id"], command="skills/salute/scripts/salute.sh Ann")
+    assert run["output"] == "Hello, Ann\n"
+
+    script = {"skill_name": "salute", "script_name": "salute.sh", "sandbox_id": model.sandbox}
+    assert model("get_skill_script_path", **script) == "/workspace/skills/salute/scripts/salute.sh"
+    (model.folder / "skills/salute/scripts/salute.sh").write_text("echo Goodbye\n")
+    path = model("get_skill_script_path", **script)
+    assert model("execute_shell", sandbox_id=model.sandbox, command=path)["output"] == "Goodbye\n"
+
+    before = len(model("list_sandboxes"))
+    assert "There is no skill 'nowhere'" in model.refused("create_sandbox", skills=["salute", "nowhere"])
+    assert len(model("list_sandboxes")) == before

@@ -73,7 +73,10 @@ class OnThisMachine:
 
 
 class InSandbox:
-    """Skills of a yard in one of its sandboxes, into which they are put when somebody asks where they are."""
+    """Skills in a sandbox of a yard, into which they are put when somebody asks where they are.
+
+    The yard has its own skills; those of folders of this machine are sent to it.
+    """
 
     def __init__(self, yard: "YardClient", sandbox_id: str) -> None:
         self._sandboxes = yard.sandboxes
@@ -84,13 +87,11 @@ class InSandbox:
 
     def delivered(self, source: SkillSource, found: Found) -> tuple[Found, str]:
         """The skill in the version that the sandbox has, which need not be the latest, and its folder there."""
-        if source.folder(found) is not None:
-            raise CapabilityError(
-                f"{found.id!r} is in a folder of this machine, and not in the yard of the sandbox.",
-                hint="Put the files that you need into the sandbox with upload_file.",
-                details={"skill": found.id},
-            )
-        (status,) = self._sandboxes.load_skills(self._sandbox_id, [found.key])
+        if source.folder(found) is None:
+            (status,) = self._sandboxes.load_skills(self._sandbox_id, [found.key])
+        else:
+            folder = folder_name(found.id.rpartition("/")[2])
+            status = self._sandboxes.put_skill(self._sandbox_id, source.bundle(found), folder)
         if not status["loaded"]:
             raise UnavailableError(
                 f"{found.id!r} could not be put into the sandbox: {status['reason']}",

@@ -1,7 +1,11 @@
-"""The labels by which a yard knows which skills a sandbox is to have."""
+"""The skills that a sandbox is to have, and the labels by which a yard knows them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
+from skillyard.agents.materialise import InSandbox
+from skillyard.agents.source import Found, SkillSource
 from skillyard.command_text import command_text
 from skillyard.delivery.bundle_source import AGENT_LABEL, SKILLS_LABEL
 from skillyard.errors import LimitError, NotFoundError
@@ -29,6 +33,39 @@ def checked_labels(yard: YardClient, skills: Sequence[str], agent: str) -> dict[
             details={"field": "skills", "value": length, "limit": LABEL_LENGTH},
         )
     return labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class WantedSkills:
+    """The skills that a new sandbox is to have: those of folders of this machine, and the labels for the others."""
+
+    source: SkillSource | None
+    own: Sequence[Found]
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, yard: YardClient, source: SkillSource | None, skills: Sequence[str], agent: str) -> Self:
+        """A name that the source has in a folder means that skill; what is nowhere is an error before anything."""
+        names = list(dict.fromkeys(skills))
+        own = {name: found for name in names if (found := _in_folder(source, name)) is not None}
+        labels = checked_labels(yard, [name for name in names if name not in own], agent)
+        return cls(source=source, own=list(own.values()), labels=labels)
+
+    def put_into(self, yard: YardClient, sandbox_id: str) -> dict[str, Any]:
+        """Send those of folders; a sandbox that cannot have all of them is taken away again."""
+        if self.source is None or not self.own:
+            return {}
+        place = InSandbox(yard, sandbox_id)
+        try:
+            return {"skills": {found.id: place.folder(self.source, found) for found in self.own}}
+        except BaseException:
+            yard.sandboxes.delete(sandbox_id)
+            raise
+
+
+def _in_folder(source: SkillSource | None, name: str) -> Found | None:
+    found = None if source is None else source.find(name.strip())
+    return found if found is not None and source is not None and source.folder(found) is not None else None
 
 
 def _full_name(yard: YardClient, text: str) -> str:

@@ -17,10 +17,13 @@ from skillyard.app.injection_sources import (
 from skillyard.app.sandboxes import SandboxRooms
 from skillyard.config.sections import SkillInjection
 from skillyard.db.database import Database
-from skillyard.delivery.bundle_source import BundleSource, Receiver
+from skillyard.delivery.bundle_source import BundleSource, DesiredBundle, Origin, Receiver
 from skillyard.delivery.injector import Injection, Present, SkillInjector
 from skillyard.delivery.release_source import RELEASE, LearnedSkills, ReleaseSource
 from skillyard.delivery.sandbox_loader import LOADED, LoadStatus, SkillSandboxLoader
+from skillyard.delivery.sandbox_place import SandboxPlace
+from skillyard.delivery.ship import ship
+from skillyard.delivery.ship_plan import IN_PLACE
 from skillyard.errors import UnavailableError
 from skillyard.identity.owners import Owners
 from skillyard.identity.principals import Principal, Scope
@@ -32,6 +35,7 @@ from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.running import Held, Running
 from skillyard.sandbox.sandboxes import Sandbox
 from skillyard.sandbox.session import Session
+from skillyard.skill.bundle import Bundle
 
 _REMEMBERED: Final = 10_000
 """Sandboxes whose skills are known; those that run are always among the latest."""
@@ -226,6 +230,31 @@ async def load_into_sandbox(
             loaded = await loader.load_skills_to_sandbox(missing, held.session)
             await injection.refresh(sandbox, held.session)  # executions record that they were there
     return {skill: there.get(skill) or loaded[skill] for skill in refs}
+
+
+async def put_into_sandbox(
+    rooms: SandboxRooms, injection: SandboxInjection, caller: Principal, sandbox_id: str, bundle: Bundle, folder: str
+) -> LoadStatus:
+    """Put a skill that the caller sends into a sandbox of theirs; the same one again changes nothing."""
+    caller.require_scope(Scope.WRITE)
+    sandbox = await rooms.sandboxes.get(caller, sandbox_id)
+    sandbox.require(Ability.FILESYSTEM)
+    sandbox.require_unexpired()
+
+    async def load() -> Bundle:
+        return bundle
+
+    wanted = DesiredBundle(
+        folder=folder, digest=bundle.digest, origin=Origin(kind=LOADED, skill=f"./{folder}"), load=load
+    )
+    # No source calls a skill so: it never takes the folder of another.
+    async with rooms.running.use(sandbox_id) as held:
+        plan = await ship(SandboxPlace(held.session), [wanted], speaks_for=())
+        await injection.refresh(sandbox, held.session)  # executions record that it was there
+    (item,) = plan.items
+    return LoadStatus(
+        loaded=item.step in IN_PLACE, reason=item.reason, folder=folder, digest=bundle.digest, step=item.step
+    )
 
 
 def _kept(present: Present) -> dict[str, LoadStatus]:

@@ -9,6 +9,8 @@ import httpx
 
 from skillyard.errors import UnavailableError
 from skillyard.remote.connection import Connection, error_of, given, json_of
+from skillyard.skill.archive import pack
+from skillyard.skill.bundle import Bundle
 
 V1: Final = "/v1"
 _PATIENCE: Final = 60.0
@@ -83,6 +85,11 @@ class SandboxClient:
         """Put skills of the registry into it; for each whether it is there, its `path`, or the `reason`."""
         asked = {"skills": list(skills)}
         return self._send("POST", _of(sandbox_id, "skills"), seconds=_TRANSFER, json=asked)["items"]
+
+    def put_skill(self, sandbox_id: str, bundle: Bundle, folder: str) -> dict[str, Any]:
+        """Send a skill of this machine into it: whether it is there, its `path`, or the `reason`."""
+        where, packed = _of(sandbox_id, "skills/upload"), pack(bundle, folder)
+        return self._send("POST", where, seconds=_TRANSFER, files={"file": (f"{folder}.skill", packed)})
 
     def stats(self, sandbox_id: str) -> dict[str, Any]:
         """What it uses now."""

@@ -6,6 +6,7 @@ Who asks is one of `CALLERS`. A rule is a line with one sign for each of them, i
 """
 
 import pytest
+from tests.adversarial.api.conftest import archive
 from tests.adversarial.api.learned_routes import LEARNED_ROUTES
 from tests.adversarial.api.learning_routes import LEARNING_ROUTES, LEARNING_RULES, LEARNING_SPENT
 
@@ -245,6 +246,7 @@ OTHER_ROUTES = [
     ),
     ("person", f"GET {SANDBOX}/filesystem/download", "execution", {"params": {"path": "file"}}),
     ("person with write", f"POST {SANDBOX}/skills", "sandbox", {"json": {"skills": ["skill-creator"]}}),
+    ("person with write", f"POST {SANDBOX}/skills/upload", "sandbox", {"files": {"file": ("it.skill", archive("it"))}}),
     ("person", f"GET {SANDBOX}/history", "sandbox", {}),
     ("person", f"GET {SANDBOX}/history/last", "execution", {}),
     ("person", f"GET {SANDBOX}/history/{{execution_id}}", "execution", {}),

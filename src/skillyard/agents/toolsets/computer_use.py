@@ -9,7 +9,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from skillyard.agents.sandbox_labels import checked_labels
+from skillyard.agents.sandbox_labels import WantedSkills
+from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Answer
 from skillyard.agents.toolsets.bounds import cut, picked
 from skillyard.agents.toolsets.output_progress import told_output
@@ -28,7 +29,9 @@ AnyPath = Annotated[str, "Absolute, or relative to /workspace."]
 Skills = Annotated[
     list[str],
     Field(
-        description="Skills of the yard to have in /workspace/skills, such as acme/pdf or acme/pdf@1.2.", max_length=100
+        description="Skills to have in /workspace/skills: those that you can load, and those of the yard, such as "
+        "acme/pdf or acme/pdf@1.2.",
+        max_length=100,
     ),
 ]
 AgentOfSkills = Annotated[str, "An agent of the yard: what is attached to it is in /workspace/skills, too."]
@@ -37,8 +40,9 @@ AgentOfSkills = Annotated[str, "An agent of the yard: what is attached to it is 
 class ComputerUse:
     """Sandboxes as sessions. A session is a sandbox: each can be used by the other's tools."""
 
-    def __init__(self, yard: YardClient) -> None:
+    def __init__(self, yard: YardClient, source: SkillSource | None = None) -> None:
         self._yard = yard
+        self._source = source
         self._sandboxes = yard.sandboxes
 
     def create_session(
@@ -48,9 +52,11 @@ class ComputerUse:
         agent: AgentOfSkills = "",
     ) -> Answer:
         """Begin a session on a computer of your own: files, and a shell. Delete it when you are done."""
-        labels = {**checked_labels(self._yard, skills, agent), "skillyard.purpose": "computer-use"}
-        made = self._sandboxes.create(ttl=ttl, labels=labels)
-        return {"session_id": made["id"], **picked(made, "expires_at", "capabilities"), "workspace": _WORKSPACE}
+        wanted = WantedSkills.of(self._yard, self._source, skills, agent)
+        made = self._sandboxes.create(ttl=ttl, labels={**wanted.labels, "skillyard.purpose": "computer-use"})
+        shown = picked(made, "expires_at", "capabilities", "injection_error")
+        put = wanted.put_into(self._yard, made["id"])
+        return {"session_id": made["id"], **shown, **put, "workspace": _WORKSPACE}
 
     def create_file(
         self, session_id: SessionId, path: AnyPath, content: Annotated[str, "The whole text of the file."]

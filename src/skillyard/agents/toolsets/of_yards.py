@@ -49,8 +49,10 @@ class YardToolsets:
 
     def sandbox(self) -> list[Tool]:
         from skillyard.agents.toolsets.sandbox import sandbox_tools  # noqa: PLC0415 -- as above
+        from skillyard.agents.yard_source import YardSource  # noqa: PLC0415 -- as above
 
-        return sandbox_tools(self._yard(), local=self._local)
+        folders = None if isinstance(self._source, YardSource) else self._source
+        return sandbox_tools(self._yard(), local=self._local, source=folders)
 
     def releases(self) -> list[Tool]:
         from skillyard.agents.toolsets.releases import releases_tools  # noqa: PLC0415 -- as above

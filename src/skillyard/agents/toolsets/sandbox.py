@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from skillyard.agents.sandbox_labels import checked_labels
+from skillyard.agents.sandbox_labels import WantedSkills
+from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, window, within
 from skillyard.agents.toolsets.computer_use import OTHER_NAMES, AgentOfSkills, ComputerUse, Skills, in_workspace
@@ -41,14 +42,14 @@ WorkspacePath = Annotated[
 ExecType = Annotated[Literal["python", "shell", "browser", "browser_batch"] | None, "Only runs of this kind."]
 
 
-def sandbox_tools(yard: YardClient, *, local: Path | None = None) -> list[Tool]:
-    """Sandboxes of a yard.
+def sandbox_tools(yard: YardClient, *, local: Path | None = None, source: SkillSource | None = None) -> list[Tool]:
+    """Sandboxes of a yard. Skills of `source` that are in folders of this machine can be put into them.
 
     `local` is a folder of the machine that whoever calls works on: files below it can be sent to a sandbox and
     fetched from it by their paths. Without it only their contents can.
     """
-    runs, files = SandboxRuns(yard), SandboxFiles(yard, LocalFiles(local))
-    computer = ComputerUse(yard)
+    runs, files = SandboxRuns(yard, source), SandboxFiles(yard, LocalFiles(local))
+    computer = ComputerUse(yard, source)
     changes: Any = {"read_only": False, "idempotent": False}
     writes: Any = {"read_only": False, "destructive": True}
     return [
@@ -80,8 +81,9 @@ def sandbox_tools(yard: YardClient, *, local: Path | None = None) -> list[Tool]:
 class SandboxRuns:
     """Making sandboxes, and running things in them."""
 
-    def __init__(self, yard: YardClient) -> None:
+    def __init__(self, yard: YardClient, source: SkillSource | None = None) -> None:
         self._yard = yard
+        self._source = source
         self._sandboxes = yard.sandboxes
 
     def list_profiles(self) -> Answer:
@@ -100,9 +102,9 @@ class SandboxRuns:
         agent: AgentOfSkills = "",
     ) -> Answer:
         """Make a sandbox: an isolated place with files below /workspace. Delete it when you are done."""
-        labels = checked_labels(self._yard, skills, agent)
-        made = self._sandboxes.create(profile=profile, ttl=ttl, cargo=cargo_id, allow=allow, labels=labels)
-        return picked(made, *_SHOWN)
+        wanted = WantedSkills.of(self._yard, self._source, skills, agent)
+        made = self._sandboxes.create(profile=profile, ttl=ttl, cargo=cargo_id, allow=allow, labels=wanted.labels)
+        return {**picked(made, *_SHOWN), **wanted.put_into(self._yard, made["id"])}
 
     def list_sandboxes(self) -> Answer:
         """Your sandboxes, the newest first."""

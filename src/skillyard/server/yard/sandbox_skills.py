@@ -1,17 +1,22 @@
 """The skills of a sandbox that somebody asks for while it is there."""
 
+import asyncio
 from typing import Annotated, Self
 
-from fastapi import APIRouter
+from fastapi import APIRouter, UploadFile
 from pydantic import BaseModel, Field
 
-from skillyard.app.injection import load_into_sandbox
+from skillyard.app.injection import load_into_sandbox, put_into_sandbox
 from skillyard.delivery.sandbox_loader import LoadStatus
 from skillyard.delivery.sandbox_place import SKILLS_FOLDER
+from skillyard.identity.principals import Scope
 from skillyard.registry.shipping import MAX_REFS
 from skillyard.server.api.caller import TheYard
 from skillyard.server.api.shapes import BEARER
 from skillyard.server.yard.caller import Body, Caller, failures
+from skillyard.skill.archive import read_archive
+from skillyard.skill.bundle import Bundle
+from skillyard.skill.folder_names import folder_name
 
 router = APIRouter(
     prefix="/v1/sandboxes/{sandbox_id}/skills",
@@ -62,3 +67,19 @@ async def load_skills(sandbox_id: str, body: LoadSkillsRequest, yard: TheYard, c
         yard.sandboxes, yard.registry, yard.injection, caller, sandbox_id, list(dict.fromkeys(body.skills))
     )
     return LoadedSkillsResponse(items=[LoadedSkillResponse.of(skill, status) for skill, status in loaded.items()])
+
+
+@router.post("/upload", summary="Send a skill into a sandbox")
+async def upload_skill(sandbox_id: str, yard: TheYard, caller: Caller, file: UploadFile) -> LoadedSkillResponse:
+    """Put a skill that is not in the registry into it, from an archive such as `skillyard pack` makes."""
+    caller.require_scope(Scope.WRITE)
+    await yard.sandboxes.sandboxes.get(caller, sandbox_id)
+    data, name = await file.read(), file.filename or ""
+
+    def read() -> tuple[Bundle, str]:
+        found = read_archive(data, filename=name)
+        return found.require(), folder_name(found.folder)
+
+    bundle, folder = await asyncio.to_thread(read)
+    status = await put_into_sandbox(yard.sandboxes, yard.injection, caller, sandbox_id, bundle, folder)
+    return LoadedSkillResponse.of(folder, status)

@@ -151,7 +151,7 @@ def test_a_skill_of_a_folder_is_not_taken_for_one_of_the_yard_that_is_called_the
     for each in (folder, yard_shelf):
         each.put("tool", files={"scripts/run.sh": ""})
     tools = SkillTools(folder.source, yard=lambda: yard_shelf.yard)
-    with pytest.raises(CapabilityError, match="'tool' is in a folder of this machine"):
+    with pytest.raises(NotFoundError, match="no sandbox 'sandbox-1'"):
         tools.get_skill_script_path("tool", "run.sh", "sandbox-1")
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from skillyard.sandbox import workspace
 from skillyard.server.limits import MAX_BODY, MAX_UPLOAD
+from skillyard.skill.archive import pack
+from skillyard.skill.bundle import BundleFile, bundle_of
 
 
 @pytest.fixture
@@ -203,3 +205,24 @@ def test_output_is_told_as_it_comes_and_the_result_last(ana, sandbox):
 def test_what_cannot_be_run_is_an_error_before_any_output(ana, sandbox):
     ana.fails("POST", f"{sandbox}/shell/stream", "invalid_path", 400, json={"command": "ls", "cwd": "/etc"})
     ana.fails("POST", "sandboxes/sandbox-none/python/stream", "not_found", 404, json={"code": "1"})
+
+
+def test_a_skill_that_is_sent_is_there_whole_and_an_archive_that_is_none_is_refused(ana, sandbox):
+    bundle = bundle_of(
+        [
+            BundleFile("SKILL.md", b"---\nname: mine\ndescription: Mine.\n---\nDo it.\n"),
+            BundleFile("scripts/run.sh", b"#!/bin/sh\necho ran\n", executable=True),
+        ]
+    ).require()
+    packed = {"file": ("mine.skill", pack(bundle, "mine"))}
+    sent = ana.request("POST", f"{sandbox}/skills/upload", 200, files=packed).json()
+    assert (sent["loaded"], sent["path"], sent["digest"]) == (True, "skills/mine", bundle.digest)
+    run = ana.post(f"{sandbox}/shell/exec", {"command": "skills/mine/scripts/run.sh"})
+    assert run["output"] == "ran\n"
+    assert ana.request("POST", f"{sandbox}/skills/upload", 200, files=packed).json() == sent
+    builtin = {"file": ("skill-creator.skill", pack(bundle, "skill-creator"))}
+    other = ana.request("POST", f"{sandbox}/skills/upload", 200, files=builtin).json()
+    assert (other["loaded"], other["path"]) == (False, None)
+    assert "delivered as another skill" in other["reason"]
+    ana.fails("POST", f"{sandbox}/skills/upload", "validation_error", 400, files={"file": ("x.skill", b"none")})
+    ana.fails("POST", "sandboxes/sandbox-none/skills/upload", "not_found", 404, files=packed)
