@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from skillyard.app.loading import load_bundle, load_skill, skill_folder
+from skillyard.app.validation import Report, pointing_below
 from skillyard.skill.library import Library
 from skillyard.skill.limits import SKILL_FILE_NAMES
 from skillyard.skill.models import Finding, has_errors
@@ -46,8 +47,15 @@ def scan_skill(path: Path) -> Scanned:
         id=read.folder or path.stem,
         digest=read.bundle.digest if read.bundle else "",
         files=len(read.bundle or ()),
-        findings=scan(read.bundle) if read.bundle else read.findings,
+        findings=scan(read.bundle)
+        if read.bundle
+        else pointing_below(path, read.findings, ["skillyard", "skill", "scan"]),
     )
+
+
+def not_scanned(report: Report) -> Scanned:
+    """A folder that a search through a tree could not look into."""
+    return Scanned(path=report.path, id=report.id, digest="", files=0, findings=report.findings)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -59,7 +59,8 @@ def validate_path(path: Path, profile: Profile, *, references: bool) -> Report:
     if missing is not None:
         return _report(str(path), path.stem, _NOTHING, (missing,))
     if path.is_dir():
-        return _pointing_below(path, report_on(path, load_skill(path), profile, references=references))
+        report = report_on(path, load_skill(path), profile, references=references)
+        return replace(report, findings=pointing_below(path, report.findings, ["skillyard", "validate"]))
     if path.name in SKILL_FILE_NAMES:
         return validate_found(path, profile, references=references)
     if _is_misnamed(path.name):
@@ -143,19 +144,13 @@ def _about_file(name: str, parsed: Parsed) -> Parsed:
     return replace(parsed, findings=about(name, parsed.findings))
 
 
-def _pointing_below(path: Path, report: Report) -> Report:
-    """The report; of a folder that is no skill but holds some, it says how to check those."""
-    missing = any(finding.code == "skill-file-missing" for finding in report.findings)
-    if not missing or not any((below / SKILL_FILE).is_file() for below in path.iterdir()):
-        return report
-    fix = f"It holds skills. Check them all: {shlex.join(['skillyard', 'validate', '-r', str(path)])}"
-    return replace(
-        report,
-        findings=tuple(
-            replace(finding, fix=fix) if finding.code == "skill-file-missing" else finding
-            for finding in report.findings
-        ),
-    )
+def pointing_below(path: Path, findings: tuple[Finding, ...], command: Sequence[str]) -> tuple[Finding, ...]:
+    """The findings; those about a folder that is no skill but holds some say how to look at them all."""
+    missing = any(finding.code == "skill-file-missing" for finding in findings)
+    if not missing or not path.is_dir() or not any((below / SKILL_FILE).is_file() for below in path.iterdir()):
+        return findings
+    fix = f"It holds skills. Check them all: {shlex.join([*command, '-r', str(path)])}"
+    return tuple(replace(each, fix=fix) if each.code == "skill-file-missing" else each for each in findings)
 
 
 def _is_misnamed(name: str) -> bool:

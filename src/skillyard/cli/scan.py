@@ -1,16 +1,19 @@
 """`skillyard skill scan` and `skillyard skill references`."""
 
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from skillyard.app.inspection import Pointing, Scanned, references_of, scan_skill
+from skillyard.app.inspection import Pointing, Scanned, not_scanned, references_of, scan_skill
 from skillyard.app.libraries import open_library
 from skillyard.app.loading import require_there
-from skillyard.cli.output import Answer, sink_of
+from skillyard.app.validation import search_tree
+from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.safe_text import inline
-from skillyard.cli.text import BAD, FAINT, GOOD, count, findings_text, print_rows, styled
+from skillyard.cli.text import BAD, FAINT, GOOD, MAX_SHOWN, count, findings_text, print_more, print_rows, styled
 from skillyard.config.load import load_settings
 
 if TYPE_CHECKING:
@@ -20,25 +23,56 @@ if TYPE_CHECKING:
 def scan(
     context: typer.Context,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Skill folders or archives.")],
+    *,
+    recursive: Annotated[bool, typer.Option("--recursive", "-r", help="All skills in the folders below.")] = False,
 ) -> Answer:
     """Look for anything in skills that could do harm.
 
-    Every byte of every file is checked. Exit code 1 when something serious is found, or when a skill cannot be
-    read. A harmless skill may have findings as well: read them.
+    Every byte of every file is checked. Exit code 1 when something serious is found, when a skill cannot be read, or
+    when there is none. A harmless skill may have findings as well: read them.
     """
     if len(paths) == 1:
         require_there(paths[0])
-    scanned = [scan_skill(path) for path in sink_of(context).track(paths, total=len(paths), label="Scanning")]
+    scanned = list(_scanned(sink_of(context), paths, recursive=recursive))
+    serious = sum(item.is_serious for item in scanned)
+    summary = {"scanned": len(scanned), "serious": serious, "findings": sum(bool(item.findings) for item in scanned)}
 
     def text(console: "Console") -> None:
-        for item in scanned:
+        shown = [item for item in scanned if item.findings] if recursive else scanned
+        for item in sorted(shown, key=_gravest)[:MAX_SHOWN] if recursive else shown:
             _print_scanned(console, item)
+        if recursive:
+            print_more(console, len(shown), "skill")
+            console.print(
+                f"{count(len(scanned), 'skill')} scanned: {serious:,} with something serious, "
+                f"{len(shown) - serious:,} with other findings, {len(scanned) - len(shown):,} without any.",
+                soft_wrap=True,
+            )
 
     return Answer(
-        document={"results": [item.as_dict() for item in scanned]},
+        document={"results": [item.as_dict() for item in scanned], "summary": summary},
         text=text,
-        exit_code=1 if any(item.is_serious for item in scanned) else 0,
+        exit_code=1 if serious or not scanned else 0,
+        remarks=[] if scanned else [f"There is no SKILL.md in {', '.join(map(str, paths))}."],
     )
+
+
+def _scanned(sink: Sink, paths: Sequence[Path], *, recursive: bool) -> Iterator[Scanned]:
+    if not recursive:
+        yield from (scan_skill(path) for path in sink.track(paths, total=len(paths), label="Scanning"))
+        return
+    for path in paths:
+        if os.path.isdir(path):  # noqa: PTH112 -- never raises
+            found = search_tree(path)
+            folders = dict.fromkeys(file.parent for file in found.files)
+            yield from (scan_skill(folder) for folder in sink.track(folders, total=len(folders), label="Scanning"))
+            yield from map(not_scanned, found.unreadable)
+        else:
+            yield scan_skill(path)
+
+
+def _gravest(item: Scanned) -> tuple[int, str]:
+    return min(finding.severity.rank for finding in item.findings), item.path
 
 
 def references(
