@@ -59,10 +59,13 @@ class Skillyard(YardClient):
         visibility: str | None = None,
         base: str | None = None,
         notes: str | None = None,
+        reason: str = "",
+        allow_risky: bool = False,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Publish the skill in a folder as a version; publishing the same bytes again changes nothing.
 
+        Serious findings of the scan refuse it; `allow_risky` accepts them, for the `reason`, which the version keeps.
         With `dry_run` the answer, or the error, is what would come of it, and nothing is done.
         """
         path = Path(folder).absolute()
@@ -74,12 +77,20 @@ class Skillyard(YardClient):
             visibility=visibility,
             base=base,
             notes=notes,
+            reason=reason,
+            allow_risky=allow_risky,
             dry_run=dry_run,
         )
 
-    def pull(self, *names: str, into: str | PathLike[str], dependencies: bool = True) -> list[Pulled]:
-        """Copy skills, and what they require, into a folder; `namespace/name@1.2.0` says which version."""
-        return list(pull(self, plan_pull(self, names, Path(into), dependencies=dependencies)))
+    def pull(
+        self, *names: str, into: str | PathLike[str], dependencies: bool = True, allow_risky: bool = False
+    ) -> list[Pulled]:
+        """Copy skills, and what they require, into a folder; `namespace/name@1.2.0` says which version.
+
+        Nothing is copied if the scan finds something serious in one of them, unless `allow_risky`.
+        """
+        plan = plan_pull(self, names, Path(into), dependencies=dependencies)
+        return list(pull(self, plan, allow_risky=allow_risky))
 
 
 def _connection(settings: Settings, *, here: bool) -> Connection:

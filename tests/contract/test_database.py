@@ -158,7 +158,9 @@ def test_migrations_lead_from_nothing_and_from_each_revision_to_what_the_tables_
             await migrate(engine, start)
             async with engine.begin() as connection:
                 tenant = {"id": new_id(), "name": "old", "at": "2026-01-01 00:00:00"}
-                await connection.execute(text("INSERT INTO tenants VALUES (:id, :name, :at)"), tenant)
+                await connection.execute(
+                    text("INSERT INTO tenants (id, name, created_at) VALUES (:id, :name, :at)"), tenant
+                )
             await migrate(engine)
             async with database.read() as session:
                 assert await session.scalar(text("SELECT name FROM tenants")) == "old"
@@ -175,6 +177,44 @@ def test_migrations_lead_from_nothing_and_from_each_revision_to_what_the_tables_
     difference, names = run(scenario())
     assert difference == []
     assert {"skills", "versions", "history", "change_counter"} <= names
+
+
+def test_a_tenant_that_showed_skills_to_the_world_may_go_on_after_an_upgrade(database_url):
+    import skillyard.server.app  # noqa: F401 -- it knows the tables of every room
+
+    at = "2026-01-01 00:00:00"
+
+    async def add(connection, table, **values):
+        names = ", ".join(values)
+        marks = ", ".join(f":{name}" for name in values)
+        await connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({marks})"), values)
+
+    async def scenario():
+        database = await Database.open(database_url)
+        engine = database._writer
+        async with engine.begin() as connection:
+            await connection.run_sync(drop_everything)
+        await migrate(engine, "0011")
+        async with engine.begin() as connection:
+            await add(connection, "bundles", digest="sha256:0", size=1, created_at=at)
+            for name, visibility in (("open", "discoverable"), ("closed", "public")):
+                tenant, namespace = new_id(), new_id()
+                await add(connection, "tenants", id=tenant, name=name, created_at=at)
+                place = {"id": namespace, "tenant_id": tenant, "name": name, "kind": "team", "policy": "{}"}
+                await add(connection, "namespaces", **place, created_at=at)
+                skill = {"id": new_id(), "tenant_id": tenant, "namespace_id": namespace, "name": "tool"}
+                seen = {"name_key": "tool", "visibility": visibility, "audience": "all", "digest": "sha256:0"}
+                words = dict.fromkeys(("description", "content", "license", "compatibility"), "")
+                rest = {"fields": "{}", "findings": "[]", "created_at": at, "updated_at": at, "changed": 1}
+                await add(connection, "skills", **skill, **seen, **words, **rest, locked=False)
+        await migrate(engine)
+        async with database.read() as session:
+            rows = await session.execute(text("SELECT name, shows_world FROM tenants"))
+            found = {name: bool(shown) for name, shown in rows}
+        await database.close()
+        return found
+
+    assert run(scenario()) == {"open": True, "closed": False}
 
 
 def test_a_database_of_a_newer_release_is_not_touched(database_url):

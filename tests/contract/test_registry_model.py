@@ -119,6 +119,8 @@ class Machine(RuleBasedStateMachine):
             boss = await self.yard.access.of_person(found["boss"])
             for name in ("pub", "ed"):
                 await self.yard.namespaces.set_member(boss, TEAM, name, ROLES[name], why=WHY)
+            chief = await self.yard.people.ensure_person(tenant, "chief", admin=True)
+            await self.yard.world.allow(await self.yard.access.of_person(chief), allowed=True, why=WHY)
             self.who = {name: await self.yard.access.of_person(person) for name, person in found.items()}
             return await self.yard.database.number()
 

@@ -87,7 +87,7 @@ async def test_a_skill_that_was_never_published_ships_its_working_copy(world):
 async def test_a_namespace_with_rules_ships_no_working_copy(world):
     await world.create(world.editor, "fresh")
     await published(world, "user", "1.0.0", requires="fresh")
-    await world.set_policy(scan="refuse-errors")
+    await world.set_policy(scan="refuse-warnings")
     assert codes(await ship(world, "team/fresh")) == [ProblemCode.NOT_PUBLISHED]
     assert codes(await ship(world, "team/user")) == [ProblemCode.MISSING]
 

@@ -32,6 +32,7 @@ from skillyard.identity.sessions import Sessions
 from skillyard.identity.standing import Standing
 from skillyard.identity.tokens import Tokens
 from skillyard.identity.turns import Turns
+from skillyard.identity.world import World
 from skillyard.jobs.service import Jobs
 from skillyard.learning.lessons import bundles_of_drafts, named_by_lessons
 from skillyard.learning.memories import Memories
@@ -71,6 +72,7 @@ class Yard:
     people: People
     external_people: ExternalPeople
     namespaces: Namespaces
+    world: World
     tokens: Tokens
     access: Access
     sessions: Sessions
@@ -186,6 +188,7 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
         people=people,
         external_people=ExternalPeople(database, history, people),
         namespaces=Namespaces(database, history),
+        world=World(database, history),
         tokens=Tokens(database, history),
         access=access,
         sessions=Sessions(database, history, access, admin_token=admin_token),

@@ -100,6 +100,7 @@ REGISTRY: Final = (
     Entry("tokens", TOKENS, "Keys to the API.", _WHO),
     Entry("namespaces", NAMESPACES, "Teams, their members and their rules.", _WHO),
     Entry("people", PEOPLE, "The people of the tenant.", _WHO),
+    Entry("policy", "registry_people:tenant_policy", "Show or set what the people of the tenant may do.", _WHO),
     Entry("agents", AGENTS, "Agents, and the skills attached to them.", _WHO),
     Entry("apply", "registry_agents:apply", "Create agents and attachments from a file.", _WHO),
 )

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from skillyard.cli.options import DryRun, Token
+from skillyard.cli.options import DryRun, Risky, Token
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
-from skillyard.cli.text import BAD, FAINT, GOOD, count, print_rows, styled
-from skillyard.cli.yard import InNamespace, NewVersion, Server, Visibility, yard_client
+from skillyard.cli.text import BAD, FAINT, GOOD, count, finding_from, findings_text, place_of, print_rows, styled
+from skillyard.cli.yard import InNamespace, NewVersion, Server, Visibility, Why, yard_client
 from skillyard.command_text import command_text
 from skillyard.delivery import fetch_source, parse_source
 from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
 from skillyard.remote.client import YardClient
+from skillyard.skill.models import Severity
 from skillyard.skill.versions import Version
 
 if TYPE_CHECKING:
@@ -66,6 +67,8 @@ def publish(
     version: NewVersion = None,
     visibility: Visibility = None,
     notes: Annotated[str | None, typer.Option("--notes", metavar="TEXT", help="What is new in this version.")] = None,
+    reason: Why = "",
+    allow_risky: Risky = False,
     base: Base = None,
     dry_run: DryRun = False,
     server: Server = None,
@@ -74,14 +77,21 @@ def publish(
     """Publish skills as versions that never change.
 
     Safe to repeat: what is published already, byte for byte, is left alone. Of several skills, all that can be
-    published are; the exit code is 1 when one was refused.
+    published are; the exit code is 1 when one was refused. Serious findings of the scan are refused; --allow-risky
+    with a reason (-m) accepts them, if you administer the namespace, and the version keeps the reason.
     """
+    if allow_risky and not reason.strip():
+        raise UsageError(
+            "--allow-risky needs a reason, which the version keeps.", hint="Say why the findings do no harm: -m REASON"
+        )
     options = {
         "publish": True,
         "namespace": namespace,
         "version": str(Version.parse(version)) if version is not None else None,
         "visibility": visibility,
         "notes": notes,
+        "reason": reason,
+        "allow_risky": allow_risky,
         "base": base,
     }
     skills = _fetch(context, source)
@@ -189,6 +199,7 @@ def _outcome(answer: dict[str, Any]) -> dict[str, Any]:
         "version": version["version"] if version else None,
         "digest": version["digest"] if version else answer["digest"],
         "visibility": answer["visibility"],
+        "findings": answer["findings"],
     }
     return {**outcome, "status": PLANNED, "would": status} if answer["dry_run"] and answer["changed"] else outcome
 
@@ -215,6 +226,11 @@ def _print(console: "Console", outcomes: Sequence[dict[str, Any]]) -> None:
         rows.append((title, outcome.get("version") or "", styled((inline(said), FAINT if mark == "=" else ""))))
     print_rows(console, rows, cut=False)
     for outcome in outcomes:
+        findings = [finding_from(one) for one in outcome.get("findings", ())]
+        worth = [one for one in findings if one.severity is not Severity.INFO]
+        if worth:
+            console.print(styled((f"  {inline(outcome['skill'])}:\n", FAINT)), end="", soft_wrap=True)
+            console.print(findings_text(worth, indent="    ", console=console), end="", soft_wrap=True)
         for line in _explained(outcome.get("error")):
             console.print(styled((f"  {inline(outcome['skill'])}: ", FAINT), inline(line)), soft_wrap=True)
 
@@ -224,6 +240,7 @@ def _explained(error: dict[str, Any] | None) -> Iterator[str]:
         return
     for finding in error["details"].get("findings", ()):
         if finding["severity"] == "error":
-            yield finding["message"]
+            place = place_of(finding_from(finding))
+            yield f"{place}: {finding['message']}" if place else finding["message"]
     if error["hint"]:
         yield f"fix: {error['hint']}"

@@ -1,14 +1,15 @@
 """`skillyard registry`: skills that are kept in a yard."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from skillyard.cli.options import DryRun, Force, Token, Yes
+from skillyard.cli.options import DryRun, Force, Risky, Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline, one_line, visible
-from skillyard.cli.text import FAINT, GOOD, count, print_rows, styled
+from skillyard.cli.text import FAINT, GOOD, count, findings_text, print_rows, styled
 from skillyard.cli.trash import print_undo
 from skillyard.cli.yard import Audience, Name, OfNamespace, Server, Version, Why, yard_client
 from skillyard.config.load import load_settings
@@ -20,6 +21,7 @@ from skillyard.registry.drafts import document_of
 from skillyard.remote.pulling import plan_pull
 from skillyard.remote.pulling import pull as pull_all
 from skillyard.skill.archive import read_archive
+from skillyard.skill.bundle import SKILL_FILE
 from skillyard.skill.folder_names import folder_name
 from skillyard.skill.formatter import ShownSkill, SkillFormatter
 
@@ -113,6 +115,7 @@ def pull(
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="The folder to put them in.")] = Path(),
     alone: Annotated[bool, typer.Option("--alone", help="Without what they require.")] = False,
     force: Force = False,
+    allow_risky: Risky = False,
     dry_run: DryRun = False,
     server: Server = None,
     token: Token = None,
@@ -120,15 +123,21 @@ def pull(
     """Copy skills, and what they require, into a folder.
 
     Byte for byte, and safe to repeat: a folder that already holds exactly this is left alone, and one that holds
-    another version, unedited, is replaced. Anything else is a conflict (exit code 5).
+    another version, unedited, is replaced. Anything else is a conflict (exit code 5). Nothing is copied if the scan
+    finds something serious in one of them, unless --allow-risky accepts it.
     """
     trash = Trash(load_settings().home)
     with yard_client(server, token) as client:
         plan = plan_pull(client, name, into, dependencies=not alone, force=force)
-        if not dry_run:
-            place = folder_place(into)
-            copying = pull_all(client, plan, put_away=lambda path: trash.move(path.absolute(), place=place, entry=None))
-            list(sink_of(context).track(copying, total=len(plan), label="Pulling"))
+        place = folder_place(into)
+        work = pull_all(
+            client,
+            plan,
+            put_away=lambda path: trash.move(path.absolute(), place=place, entry=None),
+            allow_risky=allow_risky,
+            dry_run=dry_run,
+        )
+        plan = list(sink_of(context).track(work, total=len(plan), label="Pulling"))
     rows = [
         (
             styled(("= ", FAINT) if one.present else ("+ ", GOOD), (inline(one.skill), "bold")),
@@ -140,6 +149,9 @@ def pull(
 
     def text(console: "Console") -> None:
         print_rows(console, rows, cut=False)
+        for one in plan:
+            placed = [replace(finding, file=str(one.path / (finding.file or SKILL_FILE))) for finding in one.findings]
+            console.print(findings_text(placed, console=console), end="", soft_wrap=True)
         for item in trash.added:
             print_undo(console, item)
 

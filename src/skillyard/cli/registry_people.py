@@ -156,13 +156,45 @@ def policy(
 ) -> Answer:
     """Show or set what a namespace requires of new versions.
 
-    With rules, sets them; the others stay as they are.
+    With rules, sets them; the others stay as they are. `waive.RULE=REASON` accepts what one rule of the scan finds;
+    `waive.RULE=` refuses it again.
     """
     with yard_client(server, token) as client:
         present = client.people.namespace(name)["policy"]
         if rules:
-            wanted = {**present, **dict(_rule(rule, present) for rule in rules)}
+            wanted = dict(present)
+            for rule in rules:
+                key, value = _rule(rule, wanted)
+                wanted[key] = value
             present = client.people.set_policy(name, wanted, reason=reason)["policy"]
+    rows = [(key, _written(value)) for key, value in present.items()]
+    return Answer(document={"policy": present}, text=lambda console: print_rows(console, rows))
+
+
+def tenant_policy(
+    rules: Annotated[
+        list[str] | None, typer.Argument(metavar="RULE=VALUE", help="discoverable=true or discoverable=false.")
+    ] = None,
+    *,
+    reason: Why = "",
+    server: Server = None,
+    token: Token = None,
+) -> Answer:
+    """Show or set what the people of the tenant may do.
+
+    It holds whatever their namespaces say. discoverable: whether all publishers may show skills to the world;
+    administrators always may.
+    """
+    with yard_client(server, token) as client:
+        present = client.people.tenant_policy()
+        if rules:
+            wanted = dict(present)
+            for rule in rules:
+                key, sign, value = rule.partition("=")
+                if not sign or key not in present or value not in {"true", "false"}:
+                    raise UsageError(f"{rule!r} is not a rule.", hint="Use discoverable=true or discoverable=false.")
+                wanted[key] = value == "true"
+            present = client.people.set_tenant_policy(wanted, reason=reason)
     rows = [(key, _written(value)) for key, value in present.items()]
     return Answer(document={"policy": present}, text=lambda console: print_rows(console, rows))
 
@@ -224,7 +256,16 @@ def _used(token: dict[str, Any]) -> str:
 def _rule(text: str, present: dict[str, Any]) -> tuple[str, Any]:
     """A rule as it was typed, in the type that it has."""
     key, sign, value = text.partition("=")
-    if not sign or key not in present:
+    if sign and key.startswith("waive."):
+        reasons = {**present["waive"], key.removeprefix("waive."): value}
+        waived = {code: why for code, why in reasons.items() if why}
+        try:
+            return "waive", dict(Policy.read({"waive": waived}).waive)
+        except InputError as error:
+            raise UsageError(
+                f"{text!r} is not a rule.", hint="Write waive.RULE=REASON; RULE is one of the scan."
+            ) from error
+    if not sign or key not in present or key == "waive":
         raise UsageError(
             f"{text!r} is not a rule.", hint=f"Write RULE=VALUE, where the rule is one of: {', '.join(present)}."
         )
@@ -250,4 +291,6 @@ def _typed(value: str, like: Any) -> Any:  # noqa: ANN401 -- any JSON
 def _written(value: Any) -> str:  # noqa: ANN401 -- any JSON
     if isinstance(value, list):
         return ",".join(cast("list[str]", value)) or _ANY
+    if isinstance(value, dict):
+        return "; ".join(f"{code}: {why}" for code, why in cast("dict[str, str]", value).items()) or "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skillyard.cli.options import Token
+from skillyard.cli.options import Risky, Token
 from skillyard.cli.output import Answer
 from skillyard.cli.safe_text import inline, one_line
-from skillyard.cli.text import FAINT, print_rows, styled
+from skillyard.cli.text import FAINT, finding_from, findings_text, print_rows, styled
 from skillyard.cli.yard import Name, NewVersion, Server, Why, yard_client
 from skillyard.command_text import command_text
 from skillyard.errors import NotFoundError, UsageError
+from skillyard.skill.models import Severity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -51,15 +52,20 @@ def release(
     version: NewVersion = None,
     notes: Annotated[str, typer.Option("--notes", metavar="TEXT", help="What is new in this version.")] = "",
     reason: Why = "",
+    allow_risky: Risky = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Publish the yard's working copy as a version."""
     with yard_client(server, token) as client:
-        made = client.release(name, version=version, notes=notes, reason=reason)
-    return Answer(
-        document=made, text=lambda console: console.print(f"{inline(name)} {made['version']} is {_state(made)}.")
-    )
+        made = client.release(name, version=version, notes=notes, reason=reason, allow_risky=allow_risky)
+    found = [one for one in map(finding_from, made["findings"]) if one.severity is not Severity.INFO]
+
+    def text(console: "Console") -> None:
+        console.print(f"{inline(name)} {made['version']} is {_state(made)}.")
+        console.print(findings_text(found, console=console), end="", soft_wrap=True)
+
+    return Answer(document=made, text=text)
 
 
 def yank(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from skillyard.cli.options import Token, Yes
+from skillyard.cli.options import Risky, Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.release_options import NOTHING_IN_USE, CandidateId, Limit, Reason, ReleaseId, SkillKey
 from skillyard.cli.release_text import STATE_STYLES, more_of, print_table, when
@@ -71,16 +71,24 @@ def promote(
         str | None, typer.Option("--replaces", metavar="RELEASE", help="The release that it replaces.")
     ] = None,
     reason: Reason = None,
+    allow_risky: Risky = False,
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Release a candidate whose last evaluation passed.
 
+    Serious findings of the scan are refused; --allow-risky with a reason (-m) accepts them.
+
     A canary goes to some sandboxes, always the same ones, and leaves the stable release to all others.
     """
     with yard_client(server, token) as client:
         made = client.releases.promote(
-            candidate, stage=stage, change_summary=summary, upgrade_of_release_id=replaces, upgrade_reason=reason
+            candidate,
+            stage=stage,
+            change_summary=summary,
+            upgrade_of_release_id=replaces,
+            upgrade_reason=reason,
+            allow_risky=allow_risky,
         )
     return Answer(
         document=made,

@@ -2,8 +2,8 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.skill.models import Finding, Severity
@@ -115,6 +115,12 @@ def print_more(console: "Console", total: int, noun: str) -> None:
     """How many of these are not shown, if there are more than are."""
     if total > MAX_SHOWN:
         console.print(styled((f"… and {count(total - MAX_SHOWN, f'more {noun}')}; --json shows all.", FAINT)))
+
+
+def finding_from(values: Mapping[str, Any]) -> Finding:
+    """A finding as a yard sends it."""
+    rest: dict[str, Any] = {key: value for key, value in values.items() if key != "severity"}
+    return Finding(severity=Severity(values["severity"]), **rest)
 
 
 def place_of(finding: Finding) -> str:

@@ -60,11 +60,12 @@ class Injection:
         """What was asked for and is not there, each with the reason.
 
         Nobody asked for a learned skill by name: the folder that it does not get is no shortfall, nor is one too many.
+        One that is refused is.
         """
         trouble = self.plan.trouble if self.plan else ()
         left_out = [item for item in trouble if item.step is Step.FAILED or not _gives_way(item, self)]
         told = [Shortfall(origin=item.origin, reason=item.reason) for item in left_out]
-        return (*(each for each in self.shortfalls if each.origin.kind != RELEASE), *told)
+        return (*(each for each in self.shortfalls if each.refused or each.origin.kind != RELEASE), *told)
 
     @property
     def learned(self) -> int:

@@ -23,6 +23,8 @@ class ActiveRelease:
     stage: str
     digest: str
     load: LoadBundle
+    refusal: str = ""
+    """Why it is given to nobody."""
     uses: int = 0
     """How often it was used; where there are too many, the most used come first."""
 
@@ -58,12 +60,17 @@ class LearnedSkills:
         first: dict[str, ActiveRelease] = {}
         for release in included:
             first.setdefault(release.skill_key, release)
-        chosen = sorted(first.values(), key=lambda release: (-release.uses, release.skill_key))
+        refused = [release for release in first.values() if release.refusal]
+        usable = [release for release in first.values() if not release.refusal]
+        chosen = sorted(usable, key=lambda release: (-release.uses, release.skill_key))
         return Desired(
             bundles=tuple(map(_bundle, chosen[: self._max_skills])),
-            shortfalls=tuple(
-                Shortfall(origin=_origin(release), reason=self._surplus(len(chosen)))
-                for release in chosen[self._max_skills :]
+            shortfalls=(
+                *(Shortfall(origin=_origin(each), reason=each.refusal, refused=True) for each in refused),
+                *(
+                    Shortfall(origin=_origin(each), reason=self._surplus(len(chosen)))
+                    for each in chosen[self._max_skills :]
+                ),
             ),
         )
 

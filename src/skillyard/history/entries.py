@@ -34,6 +34,8 @@ class Why:
     feedback: str = ""
     """The words of the person whose feedback led to the change."""
     request_id: str = ""
+    allow_risky: bool = False
+    """Whether serious findings of the scan are accepted, for that reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,6 +13,7 @@ from skillyard.identity.principals import (
     admin_audience,
     namespace_audience,
     person_audience,
+    tenant_audience,
 )
 
 MAX_TOKEN_DAYS: Final = 3_650
@@ -24,6 +25,12 @@ class Tenant:
     id: str
     name: str
     created_at: datetime
+    shows_world: bool = False
+    """Whether its people may show skills to the world; its administrators always may."""
+
+    @property
+    def subject(self) -> Subject:
+        return Subject(kind="tenant", id=self.id, label=self.name, audience=tenant_audience(self.id))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,6 +17,8 @@ class TenantRow(Base):
     id: Mapped[str] = mapped_column(String(ID_LENGTH), primary_key=True)
     name: Mapped[str] = mapped_column(String(64), unique=True)
     created_at: Mapped[datetime] = mapped_column(UtcTime)
+    shows_world: Mapped[bool] = mapped_column(default=False)
+    """Whether its people may show skills to the world; its administrators always may."""
 
 
 class PersonRow(Base):

@@ -1,15 +1,17 @@
 """What a namespace demands of everything published in it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 from skillyard.errors import InputError
 from skillyard.skill.limits import MAX_BUNDLE_BYTES, MAX_BUNDLE_FILES
-from skillyard.skill.models import Profile
+from skillyard.skill.models import Profile, Severity
+from skillyard.skill.scan import SCAN_CODES
 
 Choice = TypeVar("Choice", bound=StrEnum)
+MAX_REASON: Final = 1_000
 
 
 class ScanRule(StrEnum):
@@ -22,10 +24,12 @@ class ScanRule(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
-    """The rules of one namespace; by default, whatever can be read may be published."""
+    """The rules of one namespace; by default, whatever can be read may be published but what the scan calls serious."""
 
     profile: Profile = Profile.LENIENT
-    scan: ScanRule = ScanRule.INFORM
+    scan: ScanRule = ScanRule.REFUSE_ERRORS
+    waive: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Rules of the scan whose findings refuse nothing here, each with the reason."""
     file_types: tuple[str, ...] = ()
     """The endings that files may have, such as `.md`; none means any."""
     max_files: int = MAX_BUNDLE_FILES
@@ -42,7 +46,8 @@ class Policy:
                 raise _wrong(key, values[key], f"The rules are {', '.join(sorted(known))}.")
         return cls(
             profile=_choice(Profile, values, "profile", Profile.LENIENT),
-            scan=_choice(ScanRule, values, "scan", ScanRule.INFORM),
+            scan=_choice(ScanRule, values, "scan", ScanRule.REFUSE_ERRORS),
+            waive=_reasons(values.get("waive", {})),
             file_types=_endings(values.get("file_types", ())),
             max_files=_count(values, "max_files", MAX_BUNDLE_FILES),
             max_bytes=_count(values, "max_bytes", MAX_BUNDLE_BYTES),
@@ -52,6 +57,12 @@ class Policy:
     def as_dict(self) -> dict[str, Any]:
         return {**asdict(self), "file_types": list(self.file_types)}
 
+    def refuses(self, code: str, severity: Severity) -> bool:
+        """Whether a finding of the scan keeps a version out."""
+        if self.scan is ScanRule.INFORM or code in self.waive:
+            return False
+        return severity is Severity.ERROR or (self.scan is ScanRule.REFUSE_WARNINGS and severity is Severity.WARNING)
+
 
 def _choice(kind: type[Choice], values: Mapping[str, Any], key: str, default: Choice) -> Choice:
     given = values.get(key, default)
@@ -59,6 +70,18 @@ def _choice(kind: type[Choice], values: Mapping[str, Any], key: str, default: Ch
         return kind(given)
     except ValueError:
         raise _wrong(key, given, f"Use one of: {', '.join(kind)}.") from None
+
+
+def _reasons(given: object) -> dict[str, str]:
+    hint = 'Name rules of the scan, each with its reason: {"scan-archive": "Our test data is packed."}.'
+    if not isinstance(given, Mapping):
+        raise _wrong("waive", given, hint)
+    reasons: dict[str, str] = {}
+    for code, reason in cast("Mapping[object, object]", given).items():
+        if code not in SCAN_CODES or not isinstance(reason, str) or not 0 < len(reason.strip()) <= MAX_REASON:
+            raise _wrong("waive", {str(code): reason}, hint)
+        reasons[str(code)] = reason.strip()
+    return dict(sorted(reasons.items()))
 
 
 def _endings(given: object) -> tuple[str, ...]:

@@ -21,12 +21,16 @@ _NAMESPACE: Final = select(NamespaceRow).where(
 
 async def tenant_named(session: AsyncSession, name: str) -> Tenant | None:
     row = await session.scalar(select(TenantRow).where(TenantRow.name == name))
-    return row and Tenant(id=row.id, name=row.name, created_at=row.created_at)
+    return row and _tenant(row)
 
 
 async def tenant_with_id(session: AsyncSession, tenant_id: str) -> Tenant:
     row = await session.get_one(TenantRow, tenant_id)
-    return Tenant(id=row.id, name=row.name, created_at=row.created_at)
+    return _tenant(row)
+
+
+def _tenant(row: TenantRow) -> Tenant:
+    return Tenant(id=row.id, name=row.name, created_at=row.created_at, shows_world=row.shows_world)
 
 
 async def person_named(session: AsyncSession, tenant_id: str, name: str) -> Person | None:

@@ -20,11 +20,12 @@ from skillyard.identity.models import NamespaceRow
 from skillyard.identity.namespaces import require_role
 from skillyard.identity.principals import Principal, Role, Scope, person_audience
 from skillyard.identity.store import namespace_with_id
+from skillyard.identity.world import require_world
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.models import SkillRow
 from skillyard.registry.rights import no_skill
 from skillyard.registry.shelf import Shelf
-from skillyard.registry.skills import CREATED, DELETED, NOBODY
+from skillyard.registry.skills import CREATED, DELETED, NOBODY, SHOWN, Visibility
 from skillyard.registry.undoing import NEEDED_TO_UNDO
 from skillyard.registry.veil import hidden_skills, not_hidden, skill_of
 from skillyard.skill.bundle import Bundle
@@ -233,6 +234,9 @@ class Chronicle:
             if subject.kind in {"skill", "release"}:
                 row = await session.get(SkillRow, skill_of(entry) or "")
                 namespace_id = row.namespace_id if row else ""
+                shown = row.visibility if row and entry.change.action == DELETED else _shown_before(entry)
+                if shown == Visibility.DISCOVERABLE:
+                    await require_world(session, principal)
             namespace = await namespace_with_id(session, namespace_id)
         if namespace is not None:
             require_role(principal, namespace, role, scope)
@@ -254,3 +258,8 @@ async def _deleted(session: AsyncSession, tenant_id: str, namespace: str, name: 
         .where(SkillRow.audience == NOBODY, SkillRow.name_key == name_key(name), SkillRow.tenant_id == tenant_id)
     )
     return list(await session.scalars(query.where(NamespaceRow.name == namespace) if namespace else query))
+
+
+def _shown_before(entry: Entry) -> str | None:
+    """Who might see a skill before a change of just that."""
+    return (entry.change.before or {}).get("visibility") if entry.change.action == SHOWN else None

@@ -91,6 +91,7 @@ async def offers_named(session: AsyncSession, principal: Principal, keys: Iterab
                 SkillRow.audience,
                 SkillRow.digest,
                 SkillRow.fields["requires"].as_string(),
+                SkillRow.findings,
                 NamespaceRow.policy,
             )
             .join(NamespaceRow, NamespaceRow.id == SkillRow.namespace_id)
@@ -99,7 +100,7 @@ async def offers_named(session: AsyncSession, principal: Principal, keys: Iterab
         )
         rows = [row for row in await session.execute(query) if name_key(f"{row[2]}/{row[3]}") in wanted]
         versions = await versions_of(session, [row[0] for row in rows])
-        for skill_id, namespace_id, namespace, name, audience, digest, requires, policy in rows:
+        for skill_id, namespace_id, namespace, name, audience, digest, requires, findings, policy in rows:
             ever = versions[skill_id]
             offer = Offer(
                 id=skill_id,
@@ -109,7 +110,7 @@ async def offers_named(session: AsyncSession, principal: Principal, keys: Iterab
                 digest=digest,
                 requires=requires,
                 versions=tuple(one for one in ever if one.state is VersionState.PUBLISHED),
-                ships_draft=ships_draft(Policy.read(policy), has_versions=bool(ever)),
+                ships_draft=ships_draft(Policy.read(policy), findings, has_versions=bool(ever)),
             )
             found[offer.key] = offer
     return found

@@ -247,10 +247,12 @@ async def _candidates(session: AsyncSession, audiences: frozenset[str]) -> list[
         shipped = state == _PUBLISHED and yanked is None
         versions.setdefault(skill_id, []).append((version, digest, shipped))
     found: list[_Candidate] = []
-    skills = select(SkillRow.id, SkillRow.name, SkillRow.created_at, SkillRow.digest, SkillRow.namespace_id)
-    for skill_id, name, created_at, digest, namespace_id in await session.execute(skills.where(seen)):
+    skills = select(
+        SkillRow.id, SkillRow.name, SkillRow.created_at, SkillRow.digest, SkillRow.namespace_id, SkillRow.findings
+    )
+    for skill_id, name, created_at, digest, namespace_id, findings in await session.execute(skills.where(seen)):
         ever = versions.get(skill_id, ())
-        draft = digest if ships_draft(policies[namespace_id], has_versions=bool(ever)) else None
+        draft = digest if ships_draft(policies[namespace_id], findings, has_versions=bool(ever)) else None
         release = _Release(None, draft) if draft else _released(ever)
         if release is not None:
             found.append(_Candidate(skill_id, name, created_at, namespaces[namespace_id], release))
@@ -272,7 +274,7 @@ async def _served_digests(session: AsyncSession, skill: SkillRow) -> set[str]:
         await session.execute(select(VersionRow.digest, VersionRow.state).where(VersionRow.skill_id == skill.id))
     )
     namespace = await session.get_one(NamespaceRow, skill.namespace_id)
-    if ships_draft(Policy.read(namespace.policy), has_versions=bool(rows)):
+    if ships_draft(Policy.read(namespace.policy), skill.findings, has_versions=bool(rows)):
         return {skill.digest}
     return {digest for digest, state in rows if state == _PUBLISHED}
 

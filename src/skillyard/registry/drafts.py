@@ -82,10 +82,18 @@ def _read(bundle: Bundle, folder: str | None, found: Sequence[Finding]) -> tuple
     if file is None:
         raise InputError(f"The skill has no {SKILL_FILE}.", hint="Add one: skillyard init NAME shows how it looks.")
     parsed = parse(file.data, folder=folder, profile=Profile.LENIENT)
-    findings = (*found, *parsed.findings)
+    findings = (*found, *parsed.findings, *_todos(file.data, folder))
     if parsed.document is None or has_errors(parsed.findings):
         raise refused(findings)
     return parsed.document, findings
+
+
+def _todos(data: bytes, folder: str | None) -> tuple[Finding, ...]:
+    """What was never filled in: no reader minds, but who publishes it should know."""
+    if b"TODO:" not in data:
+        return ()
+    judged = parse(data, folder=folder, profile=Profile.STRICT).findings
+    return tuple(finding for finding in judged if finding.code == "todo-left")
 
 
 def refused(findings: Sequence[Finding]) -> InputError:

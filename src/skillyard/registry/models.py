@@ -138,6 +138,8 @@ class VersionRow(Base):
     published_at: Mapped[datetime] = mapped_column(UtcTime)
     reviewed_by: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     yank_reason: Mapped[str | None] = mapped_column(Text)
+    waiver: Mapped[str | None] = mapped_column(Text)
+    """Why serious findings of the scan were accepted."""
 
 
 class VersionTagRow(Base):

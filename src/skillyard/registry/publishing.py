@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from sqlalchemy import update
+
 from skillyard.clock import Clock, utc_now
 from skillyard.db.base import new_id
 from skillyard.db.database import Database
@@ -17,10 +19,11 @@ from skillyard.registry.attempts import Attempts
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.drafts import Draft, draft_of
 from skillyard.registry.intake import Intake
-from skillyard.registry.policies import require_policy
+from skillyard.registry.models import VersionRow
+from skillyard.registry.policies import require_policy, waiver_of
 from skillyard.registry.rights import require_skill_role, visible_skill, writable_namespace
 from skillyard.registry.rows import add_version
-from skillyard.registry.skills import PUBLISHED, Skill, Version, VersionState, Visibility
+from skillyard.registry.skills import ACCEPTED, PUBLISHED, Skill, Version, VersionState, Visibility
 from skillyard.registry.store import latest_of, skill_named, version_taken, versions_of
 from skillyard.registry.working_copies import WorkingCopies, require_base
 from skillyard.skill.versions import Version as Number
@@ -95,6 +98,7 @@ class Publishing:
             if present and done:
                 # A job that runs again must not bring an old state back: only who may see it is set anew.
                 skill = await self._copies.show(transaction, principal, present, visibility, why)
+                done = await self._accept(transaction, principal, skill, done, draft, why)
                 return Publication(skill=skill, version=done, created=False, changed=transaction.changed)
             label = await self._label(transaction, place, draft, number, versions)
             taken = await self._intake.place(
@@ -161,6 +165,28 @@ class Publishing:
             number = number.bump("patch")  # a deleted skill of this name had it
         return Number.parse(str(number))  # which refuses one that has grown too long
 
+    async def _accept(
+        self, transaction: Transaction, principal: Principal, skill: Skill, done: Version, draft: Draft, why: Why
+    ) -> Version:
+        """Keep why the findings in a version are accepted, where it was published before they had to be."""
+        if done.waiver is not None or not why.allow_risky:
+            return done
+        namespace = await require_skill_role(transaction.session, principal, skill, Role.PUBLISHER, Scope.PUBLISH)
+        waiver = require_policy(principal, namespace, draft, why)
+        if waiver is None:
+            return done
+        row = update(VersionRow).where(VersionRow.id == done.id).values(waiver=waiver)
+        await transaction.session.execute(row)
+        change = Change(
+            action=ACCEPTED,
+            subject=skill.subject,
+            before={"version": done.version, "waiver": None},
+            after={"version": done.version, "waiver": waiver},
+            digest_after=done.digest,
+        )
+        await self._copies.note(transaction, principal, skill.id, change, why)
+        return replace(done, waiver=waiver)
+
     async def _add(
         self,
         transaction: Transaction,
@@ -174,7 +200,7 @@ class Publishing:
     ) -> Publication:
         session = transaction.session
         namespace = await require_skill_role(session, principal, skill, Role.PUBLISHER, Scope.PUBLISH)
-        require_policy(namespace, draft)
+        waiver = require_policy(principal, namespace, draft, why, waiver=waiver_of(versions, draft.bundle.digest))
         version = Version(
             id=new_id(),
             skill_id=skill.id,
@@ -185,12 +211,13 @@ class Publishing:
             requires=draft.requires,
             published_by=principal.person_id,
             published_at=self._clock(),
+            waiver=waiver,
         )
         await add_version(transaction, skill, version)
         change = Change(
             action=PUBLISHED,
             subject=skill.subject,
-            after={"version": version.version, "state": version.state.value},
+            after={"version": version.version, "state": version.state.value, **({"waiver": waiver} if waiver else {})},
             digest_after=version.digest,
         )
         changed = await self._copies.note(transaction, principal, skill.id, change, why)

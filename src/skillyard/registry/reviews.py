@@ -19,6 +19,8 @@ class WaitingVersion:
     full_name: str
     version: str
     notes: str
+    waiver: str | None
+    """Why serious findings of the scan were accepted: what a reviewer must know first."""
     published_by: str | None
     published_at: datetime
 
@@ -34,6 +36,7 @@ async def waiting_for(database: Database, principal: Principal) -> list[WaitingV
             SkillRow.name,
             VersionRow.version,
             VersionRow.notes,
+            VersionRow.waiver,
             PersonRow.name,
             VersionRow.published_at,
         )
@@ -55,8 +58,9 @@ async def waiting_for(database: Database, principal: Principal) -> list[WaitingV
                 full_name=f"{namespace}/{name}",
                 version=version,
                 notes=notes,
+                waiver=waiver,
                 published_by=published_by,
                 published_at=published_at,
             )
-            for namespace, name, version, notes, published_by, published_at in await session.execute(query)
+            for namespace, name, version, notes, waiver, published_by, published_at in await session.execute(query)
         ]

@@ -77,6 +77,7 @@ async def add_version(transaction: Transaction, skill: Skill, version: Version) 
         "published_at": version.published_at,
         "reviewed_by": None,
         "yank_reason": None,
+        "waiver": version.waiver,
     }
     await transaction.insert((VersionRow, [row]))
 

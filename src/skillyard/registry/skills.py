@@ -16,6 +16,7 @@ SHOWN = "skill.visibility"
 LOCKED = "skill.locked"
 UNLOCKED = "skill.unlocked"
 PUBLISHED = "version.published"
+ACCEPTED = "version.accepted"
 REVIEWED = "version.reviewed"
 YANKED = "version.yanked"
 RESTORED = "version.restored"
@@ -64,6 +65,8 @@ class Version:
     published_at: datetime
     reviewed_by: str | None = None
     yank_reason: str | None = None
+    waiver: str | None = None
+    """Why serious findings of the scan were accepted."""
     tags: tuple[str, ...] = ()
 
     @property

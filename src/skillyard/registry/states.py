@@ -64,7 +64,9 @@ class States:
             ever = (await versions_of(session, [skill.id]))[skill.id]
             namespace = await namespace_with_id(session, skill.namespace_id)
         newest = latest_of(ever)
-        if newest is None and not (namespace and ships_draft(namespace.policy, has_versions=bool(ever))):
+        if newest is None and not (
+            namespace and ships_draft(namespace.policy, skill.findings, has_versions=bool(ever))
+        ):
             raise NotFoundError(
                 f"No version of {skill.full_name!r} is shipped.",
                 hint="Name one by its number, or 'draft' for the working copy.",

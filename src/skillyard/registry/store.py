@@ -187,5 +187,6 @@ def _version(row: VersionRow, tags: Sequence[str]) -> Version:
         published_at=row.published_at,
         reviewed_by=row.reviewed_by,
         yank_reason=row.yank_reason,
+        waiver=row.waiver,
         tags=tuple(tags),
     )

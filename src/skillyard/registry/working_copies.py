@@ -12,6 +12,7 @@ from skillyard.history.entries import Change, Why
 from skillyard.history.service import History
 from skillyard.identity.directory import Namespace
 from skillyard.identity.principals import NamespaceKind, Principal
+from skillyard.identity.world import require_world
 from skillyard.registry.drafts import Draft, require_folder_name, require_portable
 from skillyard.registry.models import SkillRow
 from skillyard.registry.rows import add_skill, content_of, files_of, rewrite_skill
@@ -50,6 +51,8 @@ class WorkingCopies:
         why: Why,
     ) -> Skill:
         """Write a new skill within a transaction that has its bundle and found no skill of its name."""
+        if visibility is Visibility.DISCOVERABLE:
+            await require_world(transaction.session, principal)
         require_folder_name(draft.name)
         require_portable(draft.bundle)
         now = self._clock()
@@ -105,6 +108,8 @@ class WorkingCopies:
         """Change who may see a skill within a transaction; None, or what it is already, changes nothing."""
         if visibility is None or visibility is skill.visibility:
             return skill
+        if visibility is Visibility.DISCOVERABLE:
+            await require_world(transaction.session, principal)
         change = await self.set_visibility(transaction, skill, visibility)
         await self.note(transaction, principal, skill.id, change, why)
         return await self.now(transaction, skill.id)

@@ -1,10 +1,13 @@
 """What is in use: which release of a skill a sandbox is given, and runs."""
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from typing import Final
 
 from skillyard.db.database import Database
+from skillyard.delivery.add import risk_refusal
 from skillyard.delivery.release_source import ActiveRelease
 from skillyard.errors import NotFoundError
 from skillyard.registry.bundles import Bundles
@@ -13,8 +16,12 @@ from skillyard.registry.store import versions_of
 from skillyard.releases.decisions.share import takes_canary
 from skillyard.releases.models import ReleaseRow
 from skillyard.releases.policy import ReleasePolicy
-from skillyard.releases.store import releases_of_skills, rendered_releases, uses_of
+from skillyard.releases.store import accepted_digests, releases_of_skills, rendered_releases, uses_of
 from skillyard.releases.values import Release, Stage, value_of
+from skillyard.skill.scan import scan
+
+_REMEMBERED: Final = 1_000
+"""Bundles whose findings are known; scanning one takes milliseconds, and every new sandbox asks."""
 
 
 class ActiveReleases:
@@ -24,6 +31,7 @@ class ActiveReleases:
         self._database = database
         self._bundles = bundles
         self._policy = policy
+        self._refusals: dict[str, str] = {}
 
     async def active(self, owner: str, stages: Sequence[str], sandbox_id: str) -> list[ActiveRelease]:
         """One release of each skill that a sandbox of this person should have."""
@@ -31,6 +39,9 @@ class ActiveReleases:
             rows = [row for row in await rendered_releases(session, owner) if row.stage in stages]
             chosen = [self._chosen(of_skill, sandbox_id) for _, of_skill in groupby(rows, lambda row: row.skill_key)]
             uses = await uses_of(session, [row.id for row in chosen])
+            digests = {row.digest for row in chosen if row.digest is not None}
+            accepted = await accepted_digests(session, owner, digests)
+        refusals = {digest: await self._refusal(digest) for digest in digests - accepted}
         return [
             ActiveRelease(
                 id=row.id,
@@ -39,11 +50,22 @@ class ActiveReleases:
                 stage=row.stage,
                 digest=row.digest,
                 load=partial(self._bundles.load, row.digest),
+                refusal=refusals.get(row.digest, ""),
                 uses=uses.get(row.id, 0),
             )
             for row in chosen
             if row.name is not None and row.digest is not None
         ]
+
+    async def _refusal(self, digest: str) -> str:
+        """Why what was released before errors were refused is not given to a sandbox."""
+        known = self._refusals.get(digest)
+        if known is None:
+            findings = await asyncio.to_thread(scan, await self._bundles.load(digest))
+            known = self._refusals[digest] = risk_refusal(findings)
+            if len(self._refusals) > _REMEMBERED:
+                self._refusals.pop(next(iter(self._refusals)))
+        return known
 
     async def choose(self, owner: str, skill_key: str, sandbox_id: str) -> Release:
         """The release of a skill that is run in a sandbox."""

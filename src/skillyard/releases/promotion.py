@@ -22,6 +22,8 @@ class Promotion:
     mode: ReleaseMode = ReleaseMode.MANUAL
     auto_promoted_from: str | None = None
     """The canary that a policy made stable."""
+    allow_risky: bool = False
+    """Whether serious findings of the scan are accepted, for the reason given."""
     feedback: str = ""
     """What somebody said that led to it."""
 

@@ -15,6 +15,7 @@ from skillyard.history.service import History
 from skillyard.identity.principals import Principal
 from skillyard.identity.store import namespace_named
 from skillyard.registry.drafts import Draft, draft_as
+from skillyard.registry.policies import require_learned, waiver_of
 from skillyard.registry.publishing import Publication, Then
 from skillyard.registry.service import Registry
 from skillyard.registry.skills import RESTORED, YANKED, Skill, Version, VersionState
@@ -71,6 +72,7 @@ class ReleasePublishing:
             )
         bundle = await self._registry.bundles.load(digest)
         draft = await asyncio.to_thread(draft_as, bundle, name)
+        await self._require_safe(caller, draft, present, why)
         done = await self._registry.publishing.publish_bundle(caller, draft, notes=why.reason, then=then, why=why)
         if done.version.state is not VersionState.PUBLISHED:
             raise ConflictError(
@@ -78,6 +80,14 @@ class ReleasePublishing:
                 hint="Have someone approve that version, and promote the candidate then.",
                 details={"skill": done.skill.full_name, "version": done.version.version},
             )
+
+    async def _require_safe(self, caller: Principal, draft: Draft, present: Skill | None, why: Why) -> None:
+        """Refuses what the scan calls serious, whatever the namespace takes from people: nobody wrote it."""
+        async with self._database.read() as session:
+            namespace = await namespace_named(session, caller.tenant_id, caller.name)
+            versions = (await versions_of(session, [present.id]))[present.id] if present else []
+        if namespace is not None:
+            require_learned(caller, namespace, draft, why, waiver=waiver_of(versions, draft.bundle.digest))
 
     async def _publish_stable(self, caller: Principal, skill_id: str, digest: str, why: Why, then: Then) -> None:
         """Give what was tried as a prerelease the number that it leads up to."""

@@ -95,7 +95,7 @@ class Releases:
         promotion = promotion or Promotion()
         cap = self._policy.active_cap
         reason = clean_text(promotion.upgrade_reason or promotion.change_summary) or ""
-        why = Why(reason=reason, feedback=promotion.feedback)
+        why = Why(reason=reason, feedback=promotion.feedback, allow_risky=promotion.allow_risky)
         async with self._database.read() as session:
             candidate = await own_candidate(session, caller, candidate_id)
             await require_promotable(session, caller, candidate, promotion, cap=cap)

@@ -12,6 +12,7 @@ from skillyard.identity.namespaces import role_held
 from skillyard.identity.principals import Principal, Role
 from skillyard.identity.store import namespace_with_id
 from skillyard.jobs.rows import JobState
+from skillyard.registry.models import SkillRow, VersionRow
 from skillyard.registry.store import skill_with_id
 from skillyard.releases.models import CandidateRow, EvaluationRow, ReleaseRow, SkillRunRow
 from skillyard.releases.values import EvaluationKind, ReleaseState, Stage
@@ -181,6 +182,16 @@ async def in_use_of(session: AsyncSession, row: ReleaseRow) -> ReleaseRow | None
 async def is_released(session: AsyncSession, candidate_id: str) -> bool:
     query = select(ReleaseRow.id).where(ReleaseRow.candidate_id == candidate_id, ReleaseRow.is_active.is_(True))
     return await session.scalar(query.limit(1)) is not None
+
+
+async def accepted_digests(session: AsyncSession, owner: str, digests: Collection[str]) -> set[str]:
+    """Which of these bundles a version of the owner's has with a reason why its findings are accepted."""
+    query = (
+        select(VersionRow.digest)
+        .join(SkillRow, SkillRow.id == VersionRow.skill_id)
+        .where(VersionRow.digest.in_(digests), VersionRow.waiver.is_not(None), SkillRow.owner_id == owner)
+    )
+    return set(await session.scalars(query))
 
 
 async def uses_of(session: AsyncSession, release_ids: Sequence[str]) -> dict[str, int]:

@@ -97,7 +97,7 @@ class YardClient:
         """A skill as one `.skill` file."""
         return self.connection.download(self._of(name, "export"), version=version, slim=slim)
 
-    def send(
+    def send(  # noqa: PLR0913 -- all that may be asked of a version
         self,
         bundle: Bundle,
         folder: str,
@@ -108,9 +108,13 @@ class YardClient:
         visibility: str | None = None,
         base: str | None = None,
         notes: str | None = None,
+        reason: str = "",
+        allow_risky: bool = False,
         dry_run: bool = False,
     ) -> dict[str, Any]:
         """Send a skill; with `publish`, as a version that never changes, else as a working copy.
+
+        Serious findings of the scan refuse a version; `allow_risky` accepts them, for the `reason`.
 
         With `dry_run` the answer, or the error, is what would come of it, and nothing is done.
         """
@@ -123,7 +127,10 @@ class YardClient:
             "notes": notes,
             "dry_run": dry_run or None,
         }
-        return self.connection.upload("/skills/import", f"{folder}.skill", pack(bundle, folder), **fields)["data"]
+        query = {"reason": reason or None, "allow_risky": allow_risky or None}
+        return self.connection.upload("/skills/import", f"{folder}.skill", pack(bundle, folder), query=query, **fields)[
+            "data"
+        ]
 
     def delete(self, name: str, *, reason: str = "") -> dict[str, Any]:
         return self._change("DELETE", self._of(name), reason=reason)
@@ -139,9 +146,13 @@ class YardClient:
     def versions(self, name: str) -> list[dict[str, Any]]:
         return self.connection.get(self._of(name, "versions"))
 
-    def release(self, name: str, *, version: str | None = None, notes: str = "", reason: str = "") -> dict[str, Any]:
-        """Publish the working copy that the yard has."""
-        return self._change("POST", self._of(name, "versions"), {"version": version, "notes": notes}, reason=reason)
+    def release(
+        self, name: str, *, version: str | None = None, notes: str = "", reason: str = "", allow_risky: bool = False
+    ) -> dict[str, Any]:
+        """Publish the working copy that the yard has; `allow_risky` accepts serious findings, for the `reason`."""
+        body = {"version": version, "notes": notes}
+        query = {"reason": reason or None, "allow_risky": allow_risky or None}
+        return self.connection.send("POST", self._of(name, "versions"), query=query, body=body)["data"]
 
     def yank(self, name: str, version: str, *, reason: str) -> dict[str, Any]:
         return self._change("POST", self._of(name, "versions", version, "yank"), {"reason": reason})

@@ -104,10 +104,18 @@ class Connection:
         response = self.ask(method, f"{API}{path}", params=given(query), json=body, headers=headers)
         return _document(response)
 
-    def upload(self, path: str, name: str, data: bytes, **fields: Any) -> dict[str, Any]:  # noqa: ANN401 -- form values
+    def upload(
+        self,
+        path: str,
+        name: str,
+        data: bytes,
+        *,
+        query: Mapping[str, Any] | None = None,
+        **fields: Any,  # noqa: ANN401 -- form values
+    ) -> dict[str, Any]:
         """Send a file with form fields."""
         form = {key: _text(value) for key, value in fields.items() if value is not None}
-        return _document(self.ask("POST", f"{API}{path}", files={"file": (name, data)}, data=form))
+        return _document(self.ask("POST", f"{API}{path}", params=given(query), files={"file": (name, data)}, data=form))
 
     def download(self, path: str, **query: Any) -> bytes:  # noqa: ANN401 -- query values
         response = self.ask("GET", f"{API}{path}", params=given(query))

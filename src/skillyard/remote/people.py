@@ -41,6 +41,12 @@ class PeopleClient:
     def set_policy(self, name: str, policy: Mapping[str, Any], *, reason: str = "") -> dict[str, Any]:
         return self._change("PUT", _path("namespaces", name, "policy"), policy, reason=reason)
 
+    def tenant_policy(self) -> dict[str, Any]:
+        return self._connection.get("/tenant/policy")
+
+    def set_tenant_policy(self, policy: Mapping[str, Any], *, reason: str = "") -> dict[str, Any]:
+        return self._change("PUT", "/tenant/policy", policy, reason=reason)
+
     def members(self, name: str) -> list[dict[str, Any]]:
         return list(self._connection.pages(_path("namespaces", name, "members")))
 

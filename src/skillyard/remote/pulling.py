@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from skillyard.command_text import command_text
-from skillyard.errors import ConflictError, NotFoundError, SkillyardError
+from skillyard.errors import ConflictError, InputError, NotFoundError, SkillyardError
 from skillyard.library.disk import discard_folder, read_folder, swap_folder, write_folder
 from skillyard.remote.client import YardClient
-from skillyard.skill.bundle import Bundle
+from skillyard.skill.bundle import SKILL_FILE, Bundle
 from skillyard.skill.folder_names import folder_name
+from skillyard.skill.models import Finding, Severity, has_errors
+from skillyard.skill.scan import scan
 
 _ABSENT: Final = frozenset({"unknown-skill", "unknown-version", "not-published"})
 """Problems of what was asked for itself, not of what it requires."""
@@ -37,9 +39,16 @@ class Pulled:
     """The digest of what gives way."""
     warning: str = ""
     """What a person should know, such as that the version was yanked."""
+    findings: tuple[Finding, ...] = ()
+    """What the scan found in what came, but for what is only worth knowing."""
 
     def as_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "required_by": list(self.required_by), "path": str(self.path)}
+        return {
+            **asdict(self),
+            "required_by": list(self.required_by),
+            "path": str(self.path),
+            "findings": [finding.as_dict() for finding in self.findings],
+        }
 
 
 def plan_pull(
@@ -70,26 +79,68 @@ def plan_pull(
 
 
 def pull(
-    client: YardClient, plan: Sequence[Pulled], *, put_away: Callable[[Path], object] | None = None
+    client: YardClient,
+    plan: Sequence[Pulled],
+    *,
+    put_away: Callable[[Path], object] | None = None,
+    allow_risky: bool = False,
+    dry_run: bool = False,
 ) -> Iterator[Pulled]:
     """Copy what is planned, byte for byte; each skill appears whole or not at all.
 
-    `put_away` takes what is no version of the skill and gives way; without it, that stays and is an error.
+    `put_away` takes what is no version of the skill and gives way; without it, that stays and is an error. Nothing is
+    copied if the scan finds something serious in one of them, unless that is allowed.
     """
-    for one in plan:
-        if not one.present:
-            bundle = client.bundle(one.skill, version=one.version)
-            if bundle.digest != one.digest:
-                raise SkillyardError(
-                    f"What the yard sent of {one.skill} is not what it promised.",
-                    hint="Try again; if it stays so, the yard's store is damaged: skillyard doctor",
-                    details={"expected": one.digest, "received": bundle.digest},
-                )
+    fetched = [(one, None if one.present else _fetched(client, one)) for one in plan]
+    planned = [(replace(one, findings=_worth(bundle)) if bundle else one, bundle) for one, bundle in fetched]
+    if not allow_risky:
+        _require_safe([one for one, _ in planned])
+    for one, bundle in planned:
+        if bundle is not None and not dry_run:
             if one.found:
                 _replace(bundle, one, put_away)
             else:
                 write_folder(bundle, one.path)
         yield one
+
+
+class RiskError(InputError):
+    """Skills that could do harm, by what the scan found."""
+
+    code = "scan_refused"
+
+
+def _fetched(client: YardClient, one: Pulled) -> Bundle:
+    bundle = client.bundle(one.skill, version=one.version)
+    if bundle.digest != one.digest:
+        raise SkillyardError(
+            f"What the yard sent of {one.skill} is not what it promised.",
+            hint="Try again; if it stays so, the yard's store is damaged: skillyard doctor",
+            details={"expected": one.digest, "received": bundle.digest},
+        )
+    return bundle
+
+
+def _worth(bundle: Bundle) -> tuple[Finding, ...]:
+    return tuple(finding for finding in scan(bundle) if finding.severity is not Severity.INFO)
+
+
+def _require_safe(plan: Sequence[Pulled]) -> None:
+    risky = [one for one in plan if has_errors(one.findings)]
+    if risky:
+        names = ", ".join(one.skill for one in risky)
+        raise RiskError(
+            f"The scan found something serious in {names}; nothing was copied.",
+            hint="Read the findings; --allow-risky (allow_risky in Python) copies them all the same.",
+            details={
+                "skills": [one.skill for one in risky],
+                "findings": [
+                    {**finding.as_dict(), "file": str(one.path / (finding.file or SKILL_FILE))}
+                    for one in risky
+                    for finding in one.findings
+                ],
+            },
+        )
 
 
 def _replace(bundle: Bundle, one: Pulled, put_away: Callable[[Path], object] | None) -> None:

@@ -151,13 +151,18 @@ class ReleaseClient:
         upgrade_of_release_id: str | None = None,
         upgrade_reason: str | None = None,
         change_summary: str | None = None,
+        allow_risky: bool = False,
     ) -> dict[str, Any]:
-        """Release a candidate: as a `canary` for some, or `stable` for all."""
+        """Release a candidate: as a `canary` for some, or `stable` for all.
+
+        `allow_risky` accepts serious findings of the scan, for the `upgrade_reason`.
+        """
         body = {
             "stage": stage,
             "upgrade_of_release_id": upgrade_of_release_id,
             "upgrade_reason": upgrade_reason,
             "change_summary": change_summary,
+            "allow_risky": allow_risky or None,
         }
         return self._ask.send("POST", f"candidates/{_quoted(candidate_id)}/promote", json=given(body))
 

@@ -207,6 +207,7 @@ class World(LearnedTargets, LearningTargets):
             self.did("owner", "PUT", f"namespaces/{team}/members/team-admin", json={"role": "admin"})
             self.did("owner", "PUT", f"namespaces/{team}/members/paul", json={"role": "publisher"})
         self.did("owner", "PUT", "namespaces/board/policy", json={"review": True})
+        self.did("tenant_admin", "PUT", "tenant/policy", json={"discoverable": True})
         self.did("tenant_admin", "POST", "people/disabled/disable")
         library = served.home / "skills" / "folder-skill"
         library.mkdir(parents=True)

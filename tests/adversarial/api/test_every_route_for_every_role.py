@@ -173,6 +173,8 @@ OTHER_ROUTES = [
     ("operator, in another tenant", f"POST {V1}/people", "none", {"json": {"name": "{new}", "tenant": "third"}}),
     ("this tenant's admins", f"POST {V1}/people/{{name}}/disable", "extra", {}),
     ("this tenant's admins", f"POST {V1}/people/{{name}}/enable", "extra", {}),
+    ("everyone", f"GET {V1}/tenant/policy", "none", {}),
+    ("tenant admins", f"PUT {V1}/tenant/policy", "none", {"json": {"discoverable": True}}),
     ("operator", f"POST {V1}/tenants", "none", {"json": {"name": "{new}"}}),
     ("everyone", f"GET {V1}/tokens", "none", {}),
     ("tenant admins", f"GET {V1}/tokens", "none", {"params": {"everyone": "true"}}),

@@ -35,6 +35,7 @@ async def ana(yard):
 @pytest.fixture
 async def ben(yard):
     tenant = await yard.people.ensure_tenant()
+    await yard.world.allow(await yard.access.operator("ana"), allowed=True, why=WHY)
     return await yard.access.of_person(await yard.people.ensure_person(tenant, "ben"))
 
 

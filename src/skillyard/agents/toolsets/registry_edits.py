@@ -102,10 +102,14 @@ class RegistryEdits:
         version: Annotated[str | None, "Such as 1.2.0; without it, the next one."] = None,
         notes: Annotated[str, "What is new in it."] = "",
         reason: Reason = "",
+        allow_risky: Annotated[bool, "Accept serious findings, for the reason; administrators only."] = False,
     ) -> Answer:
-        """Make a version of the working copy that never changes. The same again changes nothing."""
-        made = self._yard.release(skill, version=version, notes=notes, reason=reason)
-        return picked(made, "version", "state", "digest", "tags", "requires")
+        """Make a version of the working copy that never changes. The same again changes nothing.
+
+        The answer has what was found in the skill. Serious findings of the scan are refused.
+        """
+        made = self._yard.release(skill, version=version, notes=notes, reason=reason, allow_risky=allow_risky)
+        return picked(made, "version", "state", "digest", "tags", "requires", "waiver", "findings")
 
     def yank_skill_version(
         self,

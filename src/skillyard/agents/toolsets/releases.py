@@ -159,14 +159,16 @@ class SkillLifecycle:
         upgrade_of_release_id: Annotated[str | None, "The release that it replaces."] = None,
         upgrade_reason: Reason = None,
         change_summary: Annotated[str | None, "What is new in it."] = None,
+        allow_risky: Annotated[bool, "Accept serious findings of the scan, for the upgrade_reason."] = False,
     ) -> Answer:
-        """Release a candidate whose last evaluation passed."""
+        """Release a candidate whose last evaluation passed, and in which the scan finds nothing serious."""
         released = self._releases.promote(
             candidate_id,
             stage=stage,
             upgrade_of_release_id=upgrade_of_release_id,
             upgrade_reason=upgrade_reason,
             change_summary=change_summary,
+            allow_risky=allow_risky,
         )
         return picked(released, *_RELEASE)
 

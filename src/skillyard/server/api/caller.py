@@ -1,5 +1,6 @@
 """What every route of the registry needs: the yard, who is calling, and why."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import Depends, Query, Request
@@ -26,6 +27,16 @@ async def why_of(
     return Why(reason=reason, feedback=feedback, request_id=getattr(request.state, "request_id", ""))
 
 
+async def risky_why_of(
+    why: Annotated[Why, Depends(why_of)],
+    allow_risky: Annotated[
+        bool, Query(description="Accept serious findings of the scan, for the `reason`; for administrators.")
+    ] = False,
+) -> Why:
+    return replace(why, allow_risky=allow_risky)
+
+
 TheYard = Annotated[Yard, Depends(yard_of)]
 Caller = Annotated[Principal, Depends(principal_of)]
 Reason = Annotated[Why, Depends(why_of)]
+RiskyReason = Annotated[Why, Depends(risky_why_of)]

@@ -13,7 +13,7 @@ from skillyard.registry.drafts import Draft, draft_of
 from skillyard.registry.intake import Taken
 from skillyard.registry.publishing import Publication
 from skillyard.registry.skills import Visibility
-from skillyard.server.api.caller import Caller, Reason, TheYard
+from skillyard.server.api.caller import Caller, RiskyReason, TheYard
 from skillyard.server.api.preconditions import Digest
 from skillyard.server.api.shapes import BEARER, errors
 from skillyard.server.api.skill_schemas import SkillSchema, etag_of_skill, skill_values
@@ -60,7 +60,7 @@ class ImportedSkill(SkillSchema):
 async def import_skill(  # noqa: PLR0913, PLR0917 -- one parameter for each part of the form
     yard: TheYard,
     caller: Caller,
-    why: Reason,
+    why: RiskyReason,
     response: Response,
     file: Annotated[UploadFile, File(description="A `.skill`, `.zip`, `.tar.gz` or `.tar` file with one skill.")],
     namespace: Annotated[Text | None, Form(description="A person's or a team's; your own unless given.")] = None,

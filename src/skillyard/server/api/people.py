@@ -10,6 +10,7 @@ from skillyard.server.api.people_schemas import (
     PersonCreate,
     PersonSchema,
     TenantCreate,
+    TenantPolicy,
     TenantSchema,
 )
 from skillyard.server.api.shapes import BEARER, Listed, errors
@@ -61,6 +62,20 @@ async def disable_person(name: str, yard: TheYard, caller: Caller, why: Reason) 
 async def enable_person(name: str, yard: TheYard, caller: Caller, why: Reason) -> Success[PersonSchema]:
     """Let a person in again."""
     return Success(data=PersonSchema.of(await yard.people.set_disabled(caller, name, disabled=False, why=why)))
+
+
+@router.get("/tenant/policy", summary="Get the policy of the tenant")
+async def get_tenant_policy(yard: TheYard, caller: Caller) -> Success[TenantPolicy]:
+    """What the people of the caller's tenant may do, whatever their namespaces say."""
+    tenant = await yard.people.tenant_of(caller)
+    return Success(data=TenantPolicy(discoverable=tenant.shows_world))
+
+
+@router.put("/tenant/policy", summary="Set the policy of the tenant")
+async def set_tenant_policy(body: TenantPolicy, yard: TheYard, caller: Caller, why: Reason) -> Success[TenantPolicy]:
+    """Set it; for administrators of the tenant. What is shown to the world already stays so."""
+    tenant = await yard.world.allow(caller, allowed=body.discoverable, why=why)
+    return Success(data=TenantPolicy(discoverable=tenant.shows_world))
 
 
 @router.post("/tenants", status_code=201, responses=errors(409))

@@ -19,13 +19,27 @@ class PolicyBody(Request):
     """What a namespace demands of everything published in it; a rule that is left out is at its default."""
 
     profile: Profile = Field(default=Profile.LENIENT, description="How strictly SKILL.md is held to the format.")
-    scan: ScanRule = Field(default=ScanRule.INFORM, description="What findings of the scan do to a version.")
+    scan: ScanRule = Field(default=ScanRule.REFUSE_ERRORS, description="What findings of the scan do to a version.")
+    waive: dict[str, str] = Field(
+        default={},
+        max_length=50,
+        description="Rules of the scan whose findings refuse nothing, each with the reason.",
+        examples=[{"scan-archive": "Our test data is packed."}],
+    )
     file_types: list[str] = Field(
         default=[], max_length=200, description="The endings that files may have; none means any.", examples=[[".md"]]
     )
     max_files: int = Field(default=MAX_BUNDLE_FILES, ge=1, le=MAX_BUNDLE_FILES)
     max_bytes: int = Field(default=MAX_BUNDLE_BYTES, ge=1, le=MAX_BUNDLE_BYTES)
     review: bool = Field(default=False, description="Whether someone else must approve a version.")
+
+
+class TenantPolicy(BaseModel):
+    """What the people of a tenant may do, whatever their namespaces say."""
+
+    discoverable: bool = Field(
+        description="Whether all publishers may show skills to the world; administrators of the tenant always may."
+    )
 
 
 class NamespaceCreate(Request):

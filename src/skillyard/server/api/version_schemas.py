@@ -6,12 +6,14 @@ from typing import Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from skillyard.registry.bundles import StoredFile
+from skillyard.registry.publishing import Publication
 from skillyard.registry.skills import Version, VersionState
 from skillyard.registry.states import StateDiff
 from skillyard.server.api.file_schemas import SHA256, StoredFileSchema
 from skillyard.server.api.preconditions import Digest
 from skillyard.server.api.shapes import Request
 from skillyard.server.api.skill_schemas import SKILL_ID
+from skillyard.server.models import FindingBody
 from skillyard.skill.versions import MAX_VERSION
 
 MAX_NOTES: Final = 20_000
@@ -28,6 +30,7 @@ _EXAMPLE: Final[dict[str, Any]] = {
     "reviewed_by": None,
     "yanked": False,
     "yank_reason": None,
+    "waiver": None,
     "tags": ["tested"],
 }
 
@@ -88,11 +91,22 @@ class VersionSchema(BaseModel):
     reviewed_by: str | None
     yanked: bool = Field(description="Whether it is given only to those who ask for it by number.")
     yank_reason: str | None
+    waiver: str | None = Field(description="Why serious findings of the scan were accepted.")
     tags: list[str]
 
     @classmethod
     def of(cls, version: Version) -> Self:
         return cls.model_validate(version_values(version))
+
+
+class PublishedVersion(VersionSchema):
+    """A version with what was found in the skill: open ends of SKILL.md, broken references, and the scan's."""
+
+    findings: list[FindingBody]
+
+    @classmethod
+    def made(cls, done: Publication) -> Self:
+        return cls.model_validate({**version_values(done.version), "findings": list(done.skill.findings)})
 
 
 class VersionDetail(VersionSchema):

@@ -6,10 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from skillyard.errors import InputError
-from skillyard.server.api.caller import Caller, Reason, TheYard
+from skillyard.server.api.caller import Caller, Reason, RiskyReason, TheYard
 from skillyard.server.api.preconditions import Base
 from skillyard.server.api.shapes import BEARER, Listed, errors
 from skillyard.server.api.version_schemas import (
+    PublishedVersion,
     SkillDiff,
     TagSchema,
     TagSet,
@@ -36,17 +37,17 @@ async def list_versions(skill_id: str, yard: TheYard, caller: Caller) -> Listed[
     "/skills/{skill_id}/versions",
     status_code=201,
     summary="Publish",
-    responses={**errors(409), 200: {"model": Success[VersionSchema], "description": "It was published before."}},
+    responses={**errors(409), 200: {"model": Success[PublishedVersion], "description": "It was published before."}},
 )
 async def publish(
     skill_id: str,
     body: VersionCreate,
     yard: TheYard,
     caller: Caller,
-    why: Reason,
+    why: RiskyReason,
     base: Base,
     response: Response,
-) -> Success[VersionSchema]:
+) -> Success[PublishedVersion]:
     """Make an immutable version of the working copy; publishing the same again changes nothing and answers 200."""
     if base is not None and body.base is not None and base != body.base:
         raise InputError(
@@ -56,7 +57,7 @@ async def publish(
         caller, skill_id, version=body.version, base=base or body.base, notes=body.notes, why=why
     )
     response.status_code = 201 if done.created else 200
-    return Success(data=VersionSchema.of(done.version))
+    return Success(data=PublishedVersion.made(done))
 
 
 @router.get("/skills/{skill_id}/versions/{version}", summary="Read a version")

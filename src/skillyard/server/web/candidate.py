@@ -92,7 +92,12 @@ async def promote(candidate_id: str, form: Posted, yard: TheYard, caller: Caller
     stage = one_of(Stage, form.text("stage")) or Stage.CANARY
     try:
         reason = form.required("reason")[:MAX_REASON]
-        promotion = Promotion(stage=stage, upgrade_reason=reason, change_summary=form.text("summary") or None)
+        promotion = Promotion(
+            stage=stage,
+            upgrade_reason=reason,
+            change_summary=form.text("summary") or None,
+            allow_risky=form.is_set("allow_risky"),
+        )
         release = await yard.releases.releases.promote(caller, candidate_id, promotion)
     except SkillyardError as error:
         return await _promotion_page(yard, caller, found, stage, reason=form.text("reason"), problem=error)

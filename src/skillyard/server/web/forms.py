@@ -1,7 +1,7 @@
 """Forms that browsers send: bounded, and only our own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Final
 
 from fastapi import Depends, Request
@@ -49,6 +49,11 @@ class Form:
     def why(self) -> Why:
         """Why it is done, as the history keeps it."""
         return Why(reason=self.text("reason")[:MAX_REASON])
+
+    @property
+    def risky_why(self) -> Why:
+        """The same, with whether serious findings of the scan are accepted."""
+        return replace(self.why, allow_risky=self.is_set("allow_risky"))
 
     def required(self, name: str) -> str:
         text = self.text(name).strip()

@@ -31,7 +31,7 @@ async def publish(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) 
             version=form.text("version").strip() or None,
             base=form.text("base") or None,
             notes=form.text("notes"),
-            why=form.why,
+            why=form.risky_why,
         )
     except SkillyardError as error:
         return await versions_page(yard, caller, skill, form=form, problem=error)
@@ -59,10 +59,13 @@ async def review(version: str, skill: TheSkill, form: Posted, yard: TheYard, cal
 
 
 @router.post(f"{SKILL}/visibility", response_model=None)
-async def show(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response:
+async def show(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> Response | Page:
+    """Change who may see it; before it is shown to the world, the page asks."""
     visibility = one_of(Visibility, form.text("visibility"))
     if visibility is None:
         raise InputError("That is no visibility.", hint="Choose one of the list.", details={"field": "visibility"})
+    if visibility is Visibility.DISCOVERABLE and visibility is not skill.visibility and not form.is_set("sure"):
+        return Page("skill/world.html", {"skill": SkillSchema.of(skill)})
     await yard.registry.workbench.show(caller, skill.id, visibility, why=form.why)
     return go_to(skill_path(skill.full_name), done="shown")
 

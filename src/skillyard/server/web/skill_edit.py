@@ -193,7 +193,7 @@ async def _new_page(
         "skill/new.html",
         {"entered": {**_BEGUN, **entered}, "namespaces": places},
         extra={
-            "visibilities": list(Visibility),
+            "visibilities": [Visibility.PRIVATE, Visibility.PUBLIC],
             "problem": problem.as_public_dict() if problem else None,
         },
         status=problem.http_status if problem else 200,

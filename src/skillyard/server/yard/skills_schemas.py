@@ -156,6 +156,9 @@ class SkillPromotionRequest(Body):
     upgrade_of_release_id: Id | None = None
     upgrade_reason: Text | None = None
     change_summary: Text | None = None
+    allow_risky: bool = Field(
+        default=False, description="Accept serious findings of the scan, for the `upgrade_reason`."
+    )
 
     @property
     def promotion(self) -> Promotion:

@@ -66,6 +66,12 @@ class Api:
         self.principals[key] = partial(self.yard.access.of_person, row, scope=scope)
         return Person(self, key, row)
 
+    def allow_world(self):
+        """Let all publishers of the tenant show skills to the world."""
+        self.person("root", admin=True)
+        root = self.run(self.principals["default/root/" + str(Scope.ADMIN)])
+        self.run(self.yard.world.allow, root, allowed=True, why=Why())
+
     def team(self, name, owner, **roles):
         """A team of `owner`, with further people in it by name: `team("crew", ana, bob="editor")`."""
         principal = self.run(self.principals[owner.key])

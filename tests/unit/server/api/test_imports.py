@@ -169,6 +169,8 @@ def test_an_import_says_where_it_goes_and_who_sees_it(api, ana, bob):
     api.team("crew", ana, bob="editor")
     data = zipped({"SKILL.md": SKILL_MD})
     assert sent(bob, data, namespace="crew", is_public="true").status_code == 403
+    assert sent(ana, data, namespace="crew", visibility="discoverable").status_code == 403
+    api.allow_world()
     skill = sent(ana, data, namespace="crew", visibility="discoverable").json()["data"]
     assert (skill["full_name"], skill["visibility"]) == ("crew/pdf-tables", "discoverable")
     other = zipped({"SKILL.md": TEXT.format("New.").encode()})

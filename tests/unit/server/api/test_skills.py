@@ -368,6 +368,7 @@ def test_what_is_not_changed_stays_as_it_was_written(api, ana):
 
 
 def test_visibility_alone_can_be_changed(api, ana, bob):
+    api.allow_world()
     skill = made(ana)
     path = f"skills/{skill['id']}"
     before = api.number()

@@ -187,7 +187,7 @@ PATTERNS: Final = (
     Pattern(
         rule=RULE,
         anchors=(
-            "gh auth token",
+            "gh auth ",
             "aws configure ",
             "print-access-token",
             "get-access-token",
@@ -205,7 +205,7 @@ PATTERNS: Final = (
     Pattern(
         rule=RULE,
         anchors=(
-            "gh auth token",
+            "gh auth ",
             "aws configure ",
             "print-access-token",
             "get-access-token",
@@ -276,7 +276,7 @@ PATTERNS: Final = (
         anchors=("pbcopy", "xclip", "set-clipboard", "clipboard.writetext(", "wl-copy"),
         expression=r"[a-z.-]{5,24}\(?",
         nearby=r"\b(?:bc1[a-z0-9]{25,59}|0x[a-f0-9]{40})\b",
-        says="A wallet's address is put in place of what was copied",
+        says="A wallet's address replaces what was copied",
         level=Level(Severity.WARNING, Severity.WARNING, None),
     ),
     Pattern(
@@ -306,11 +306,14 @@ PATTERNS: Final = (
     ),
 )
 
-_PRIVATE: Final = (*ALL.anchors, "printenv", "process.env", "/proc/self/environ", "gh auth token")
 CARRIED: Final = Pattern(
     rule=RULE,
     anchors=(
-        *_PRIVATE,
+        *ALL.anchors,
+        "printenv",
+        "process.env",
+        "/proc/self/environ",
+        "gh auth token",
         "env)",
         "env |",
         "env|",

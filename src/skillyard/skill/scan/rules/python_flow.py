@@ -14,15 +14,19 @@ from skillyard.skill.scan.rules.python_values import NOTHING, READ, Origin, Valu
 _NEVER_SENT: Final = frozenset(NEVER_SENT.removeprefix("(?:").removesuffix(")").split("|"))
 
 
+_PARAMETER: Final = "="
+"""Before the name of a parameter, among origins."""
+
+
 class Sink(StrEnum):
     """Where data can go that matters."""
 
-    NETWORK = "sent over the network"
-    CODE = "run as code"
-    OBJECTS = "unpickled"
-    SHELL = "run by a shell"
-    FILE = "written to a file"
-    CLIPBOARD = "put on the clipboard"
+    NETWORK = "network"
+    CODE = "code"
+    OBJECTS = "objects"
+    SHELL = "shell"
+    FILE = "file"
+    CLIPBOARD = "clipboard"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,7 +122,7 @@ class Flows:
         self._summary = _Summary(parameters=tuple(name for name in names if name not in {"self", "cls"}))
         self._names.clear()
         self._names.update(shared)
-        self._names.update({name: Value(frozenset({f"parameter {name}"})) for name in self._summary.parameters})
+        self._names.update({name: Value(frozenset({_PARAMETER + name})) for name in self._summary.parameters})
         self._walk(function.body)
         self._summaries[function.name] = self._summary
 
@@ -262,7 +266,7 @@ class Flows:
     ) -> frozenset[str]:
         """What a function of the file answers, and what it does with what it was given."""
         passed = {
-            f"parameter {name}": value
+            _PARAMETER + name: value
             for name, value in (*zip(summary.parameters, given, strict=False), *keywords.items())
         }
         for parameter, sink in summary.sinks:
@@ -332,7 +336,7 @@ class Flows:
 
     def _arrive(self, node: ast.Call, origins: frozenset[str], sink: Sink) -> None:
         for origin in sorted(origins):
-            if origin.startswith("parameter "):
+            if origin.startswith(_PARAMETER):
                 self._summary.sinks.add((origin, sink))
             else:
                 self.arrivals[Arrival(line=node.lineno, origin=origin, sink=sink)] = None
@@ -358,7 +362,7 @@ def _but(keywords: dict[str, Value], left_out: frozenset[str]) -> list[Value]:
 
 
 def _is_path(value: Value) -> bool:
-    return any(origin.startswith("the path of") for origin in value.origins)
+    return any(origin.endswith("-path") for origin in value.origins)
 
 
 def _is_process(name: str) -> bool:

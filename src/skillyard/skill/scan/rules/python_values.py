@@ -34,19 +34,19 @@ _WALLET: Final = re.compile(
 class Origin(StrEnum):
     """Where data comes from, or what a path leads to."""
 
-    ENVIRONMENT = "the whole environment"
-    SECRET = "a secret of the environment"  # noqa: S105 -- a name for one
-    KEYS = "a private file"
-    LOGINS = "a login"
-    COOKIES = "the browser's sessions"
-    DOWNLOAD = "a download"
-    FETCHED = "something fetched"
+    ENVIRONMENT = "environment"
+    SECRET = "secret"  # noqa: S105 -- a name for one
+    KEYS = "keys"
+    LOGINS = "logins"
+    COOKIES = "cookies"
+    DOWNLOAD = "download"
+    FETCHED = "fetched"
     """From an address that is not written in the code."""
-    WALLET = "a wallet's address"
-    KEYS_PATH = "the path of a private file"
-    LOGINS_PATH = "the path of a login"
-    SETTINGS_PATH = "the path of an agent's settings"
-    LOGIN_KEYS_PATH = "the path of the keys that may sign in"
+    WALLET = "wallet"
+    KEYS_PATH = "keys-path"
+    LOGINS_PATH = "logins-path"
+    SETTINGS_PATH = "settings-path"
+    LOGIN_KEYS_PATH = "login-keys-path"
 
 
 _PATHS: Final = (
