@@ -73,7 +73,7 @@ def test_of_a_short_secret_nothing_is_left_where_output_is_cut(secret, size):
     data = ("text " + secret).encode(errors="surrogatepass")[: 5 + size]
     stream = Secrets([secret]).stream()
     seen = stream.feed(data) + stream.finish(cut=True)
-    assert seen in {b"text ***", b"text "} or b"text ".startswith(seen)
+    assert b"text ".startswith(seen.removesuffix(b"***"))
 
 
 TOOLS = (
