@@ -1,7 +1,7 @@
 """Many forms of secrets, looked for in one view of output at once."""
 
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import Final
@@ -26,33 +26,37 @@ class Needles:
         self._sorted: list[bytes] = []
         self._starts: set[bytes] = set()
         self._groups: dict[int, list[tuple[int, bytes]]] = {}
-        self._stride = 0
+        self._stride = _MOST_STRIDE
         self._short: list[bytes] = []
         self.longest = 0
 
     def add(self, needle: bytes, mark: bytes) -> None:
-        if needle not in self._marks:
-            self._marks[needle] = mark
-            self.longest = max(self.longest, len(needle))
-            self._stride = 0
+        if needle in self._marks:
+            return
+        self._marks[needle] = mark
+        self.longest = max(self.longest, len(needle))
+        self._starts |= {needle[:1], needle[:2]}
+        insort(self._sorted, needle)
+        if len(needle) < _SEEN_FROM:
+            self._short.append(needle)
+            return
+        stride = min((len(needle) - _GROUP + 1) // _GROUP, self._stride)
+        if stride < self._stride:
+            self._stride, self._groups = stride, {}
+            for each in self._sorted:
+                self._note(each)
+        else:
+            self._note(needle)
 
-    def _prepare(self) -> None:
-        self._sorted = sorted(self._marks)
-        self._starts = {start for needle in self._sorted for start in (needle[:1], needle[:2])}
-        self._short = [needle for needle in self._sorted if len(needle) < _SEEN_FROM]
-        seen = [needle for needle in self._sorted if len(needle) >= _SEEN_FROM]
-        shortest = min(map(len, seen), default=_SEEN_FROM)
-        self._stride = min((shortest - _GROUP + 1) // _GROUP, _MOST_STRIDE)
-        self._groups = {}
-        for needle in seen:
-            for offset in range(self._stride * _GROUP):
-                group = int.from_bytes(needle[offset : offset + _GROUP], sys.byteorder)
-                self._groups.setdefault(group, []).append((offset, needle))
+    def _note(self, needle: bytes) -> None:
+        if len(needle) < _SEEN_FROM:
+            return
+        for offset in range(self._stride * _GROUP):
+            group = int.from_bytes(needle[offset : offset + _GROUP], sys.byteorder)
+            self._groups.setdefault(group, []).append((offset, needle))
 
     def find(self, view: bytes) -> Iterator[Span]:
         """All that are there, also those that overlap."""
-        if not self._stride:
-            self._prepare()
         for needle in self._short:
             at = view.find(needle)
             while at >= 0:

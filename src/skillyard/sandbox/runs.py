@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 from skillyard.cancellation import to_the_end
@@ -66,7 +67,11 @@ class Wish:
 
     def clean(self, text: str) -> str:
         """A text without the secrets of this run, to be told to whoever asked for it."""
-        return Secrets(self.secrets.values()).text(text) if self.secrets else text
+        return self._known.text(text) if self.secrets else text
+
+    @cached_property
+    def _known(self) -> Secrets:
+        return Secrets(self.secrets.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,8 @@ from skillyard.redact import Secrets
 from skillyard.sandbox.capture.markers import MARKER, marker, marker_name
 
 _MOST: Final = 64
+_AT_ONCE: Final = 8
+"""Values that are hidden no longer, when so many have been forgotten."""
 _BEFORE: Final = 64 * 1024
 """Characters before a cut that are looked at: a secret may be cut in two."""
 _SHORTEST: Final = 4
@@ -39,6 +41,7 @@ class KnownSecrets:
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._names: dict[str, str] = {}
         self._secrets = Secrets()
+        self._forgotten = 0
         self._own_markers: re.Pattern[str] | None = None
         for name, value in (given or {}).items():
             self._add(value, marker_name(name))
@@ -90,6 +93,9 @@ class KnownSecrets:
 
     def _forget(self, value: str) -> None:
         del self._names[value]
-        self._secrets = Secrets()
-        for each, name in self._names.items():
-            self._secrets.add(each, marker(name))
+        self._forgotten += 1
+        if self._forgotten >= _AT_ONCE:
+            self._forgotten = 0
+            self._secrets = Secrets()
+            for each, name in self._names.items():
+                self._secrets.add(each, marker(name))
