@@ -214,3 +214,10 @@ def test_a_local_server_keeps_a_log_in_its_home_and_says_where(start, tmp_path):
     _, said = process.communicate(timeout=60)
     assert f"Its log is {log}" in said.decode()
     assert not record.exists()
+
+
+def test_the_settings_page_has_the_port_that_the_server_was_started_with(start):
+    announced, _ = start("--port", "0")
+    settings = get(f"{announced['url']}/settings/system.json").json()["data"]["settings"]
+    (port,) = [each for each in settings if each["key"] == "port"]
+    assert port == {"key": "port", "value": 0, "origin": "--port"}

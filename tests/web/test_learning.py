@@ -241,6 +241,7 @@ def test_a_table_is_edited_without_a_script_its_gaps_and_overlaps_are_marked_and
     gap = page.locator("tr.gap")
     expect(gap).to_contain_text('"vip"')
     gap.get_by_role("button", name="Add a row for it").click()
+    expect(page.locator("#unsaved")).to_contain_text("This is not saved yet.")
     expect(page.get_by_text("This is not saved yet")).to_be_visible()
     page.locator("[name='row2.then0']").fill("ask the boss")
     page.get_by_role("button", name="Move r3 up").click()

@@ -1,18 +1,28 @@
 """Errors as pages, for people who looked for one."""
 
+from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import Request
 
-from skillyard.errors import SkillyardError
+from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.server.sign_in.origins import own_referer
 from skillyard.server.web.page import Page
+
+_SKILLS: Final = "/skills/"
 
 
 def error_page(request: Request, error: SkillyardError, *, status: int) -> Page:
     """What went wrong, and what to do about it; after a form, with the way back to the page that it was on."""
-    extra = {"back": way_back(request)}
+    extra = {"back": way_back(request), "sought": _sought(request, error)}
     return Page("error.html", {"error": error.as_public_dict()}, extra=extra, status=status, address="/")
+
+
+def _sought(request: Request, error: SkillyardError) -> str | None:
+    """What to look for instead of a skill that is not there."""
+    if not isinstance(error, NotFoundError) or not request.url.path.startswith(_SKILLS):
+        return None
+    return request.url.path.removeprefix(_SKILLS).split("/")[:2][-1]
 
 
 def way_back(request: Request) -> str | None:

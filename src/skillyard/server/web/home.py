@@ -1,18 +1,22 @@
 """The first page: what is new, what waits for somebody, and how to begin."""
 
+from pathlib import Path
 from typing import Any, Final
 
 from fastapi import Request
 
 from skillyard.app.demo_home import is_demo_yard
-from skillyard.app.sample import has_sample
+from skillyard.app.sample import sample_in
 from skillyard.app.yard import Yard
 from skillyard.identity.principals import Principal
+from skillyard.library.builtin import builtin_root
+from skillyard.registry.summaries import Counts
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history_schemas import EntrySchema
 from skillyard.server.web.attention import attention_of
 from skillyard.server.web.page import Page, PageRouter
 from skillyard.server.web.set_up import guide_of
+from skillyard.skill.bundle import SKILL_FILE
 
 router = PageRouter()
 _RECENT: Final = 12
@@ -30,7 +34,7 @@ async def home(request: Request, yard: TheYard, caller: Caller) -> Page:
             "counts": {"skills": counts.all},
             "attention": await attention_of(yard, caller),
             "recent": [EntrySchema.of(entry, undoable=False) for entry in recent.entries],
-            "guide": await _guide(request, yard, caller, is_empty=not counts.is_any_added),
+            "guide": await _guide(request, yard, caller, counts),
         },
     )
 
@@ -48,9 +52,18 @@ async def palette(yard: TheYard, caller: Caller, q: str = "") -> Page:
     return Page("palette.html", {"skills": skills, "places": _PLACES, "q": q})
 
 
-async def _guide(request: Request, yard: Yard, caller: Principal, *, is_empty: bool) -> dict[str, Any] | None:
+async def _guide(request: Request, yard: Yard, caller: Principal, counts: Counts) -> dict[str, Any] | None:
     """How to begin, for the person at this machine, as long as nothing here is theirs."""
     own_home = request.app.state.home
-    if own_home is None or is_demo_yard(own_home) or not (is_empty or has_sample(own_home)):
+    if own_home is None or is_demo_yard(own_home) or (counts.is_any_added and not _is_sample(own_home, counts.all)):
         return None
     return await guide_of(yard, caller, own_home, request.app.state.library)
+
+
+def _is_sample(home: Path, skills: int) -> bool:
+    """Whether all the skills of a yard came with the product or with its sample."""
+    sample = sample_in(home)
+    if sample is None:
+        return False
+    came_along = sum(1 for folder in builtin_root().iterdir() if (folder / SKILL_FILE).is_file())
+    return skills <= came_along + len(sample.rows.get("skills", ()))

@@ -5,9 +5,10 @@
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
@@ -24,6 +25,7 @@ _KEPT: Final = 128
 """Texts up to that length whose HTML is kept: a few megabytes at most."""
 _FILES: Final = "files"
 _SKILLS: Final = "skills"
+_PATHS: Final = "paths"
 _ELSEWHERE: Final = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
 _WIKI: Final = re.compile(r"\[\[([^\s\[\]|#][^\[\]\n|#]{0,200})(?:[#|]([^\[\]\n]{0,200}))?\]\]")
 _DOT: Final = re.compile("%2e", re.IGNORECASE)
@@ -36,20 +38,24 @@ _ITEM: Final = ("list_item_open", "paragraph_open", "inline")
 _NOT_IN_ID: Final = re.compile(r"[^\w -]")
 
 
-def to_html(text: str, *, files: str = "", skills: Mapping[str, str] | None = None) -> str:
+def to_html(
+    text: str, *, files: str = "", skills: Mapping[str, str] | None = None, paths: Iterable[str] | None = None
+) -> str:
     """The text as HTML; links to files of its own lead to where `files` are served.
 
-    `skills` are the pages of others that it may refer to, by their names. What leads anywhere else on this server is
-    no link: a text must not send its reader to pages that act for them.
+    `paths` are the files that there are: a link to another is marked as one that leads nowhere. `skills` are the pages
+    of others that it may refer to, by their names. What leads anywhere else on this server is no link: a text must not
+    send its reader to pages that act for them.
     """
     if len(text) > MAX_LENGTH:
         return f'<pre tabindex="0">{escapeHtml(text)}</pre>'
     known = tuple(sorted((skills or {}).items()))
-    return (_rendered_before if len(text) <= _LONGEST_KEPT else _rendered)(text, files, known)
+    there = None if paths is None else frozenset(paths)
+    return (_rendered_before if len(text) <= _LONGEST_KEPT else _rendered)(text, files, known, there)
 
 
-def _rendered(text: str, files: str, skills: tuple[tuple[str, str], ...]) -> str:
-    return _parser().render(text, {_FILES: files, _SKILLS: dict(skills), _HEADINGS: Counter[str]()})
+def _rendered(text: str, files: str, skills: tuple[tuple[str, str], ...], paths: frozenset[str] | None) -> str:
+    return _parser().render(text, {_FILES: files, _SKILLS: dict(skills), _PATHS: paths, _HEADINGS: Counter[str]()})
 
 
 _rendered_before: Final = lru_cache(maxsize=_KEPT)(_rendered)
@@ -123,8 +129,19 @@ def _link(renderer: RendererHTML, tokens: Sequence[Token], at: int, options: Opt
     own = target if target in env[_SKILLS].values() else _own(target, env, raw=False)
     if own is None:
         return "<a>"
+    if _is_lost(target, env):
+        return '<a class="lost">'
     token.attrSet("href", own)
     return renderer.renderToken(tokens, at, options, env)
+
+
+def _is_lost(target: str, env: EnvType) -> bool:
+    """Whether a link is to a file that the skill does not have."""
+    path = unquote(posixpath.normpath(target.partition("#")[0].partition("?")[0]))
+    paths: Any = env.get(_PATHS)
+    if paths is None or target.startswith(("#", "..")) or target in env[_SKILLS].values():
+        return False
+    return path not in paths and not any(known.startswith(f"{path}/") for known in paths)
 
 
 def _own(target: str, env: EnvType, *, raw: bool) -> str | None:

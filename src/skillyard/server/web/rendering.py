@@ -1,7 +1,7 @@
 """Templates into HTML. What is shown is escaped unless it was made here."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +11,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 import skillyard
+from skillyard.releases.placeholders import fill_text
 from skillyard.server.web.diffs import side_rows, unified_rows
 from skillyard.server.web.figures import duration, figure, percent
 from skillyard.server.web.fragments import ago, badge, skill_link, words
@@ -22,6 +23,7 @@ from skillyard.server.web.static_files import asset_url
 from skillyard.server.web.texts import LANGUAGES, Texts
 
 _FOLDER: Final = Path(__file__).parent / "templates"
+_DOTS: Final = "••••••"
 _UNITS: Final = ("B", "KiB", "MiB", "GiB")
 _STEP: Final = 1024
 
@@ -90,6 +92,7 @@ def _environment() -> Environment:
         side_rows=side_rows,
         told=_told,
         words=words,
+        filled=_filled,
     )
     return environment
 
@@ -118,9 +121,16 @@ def _size(count: int) -> str:
     raise AssertionError
 
 
-def _markdown(text: str, files: str = "", skills: Mapping[str, str] | None = None) -> Markup:
+def _markdown(
+    text: str, files: str = "", skills: Mapping[str, str] | None = None, paths: Iterable[str] | None = None
+) -> Markup:
     """Markdown as HTML; links to files of its own lead to where `files` are served, others to the pages of `skills`."""
-    return Markup(to_html(text, files=files, skills=skills))  # noqa: S704 -- made so that it can do nothing
+    return Markup(to_html(text, files=files, skills=skills, paths=paths))  # noqa: S704 -- made so that it can do nothing
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
+    """A step with the values that it was taken with; a secret is dotted."""
+    return fill_text(text, lambda name: str(values.get(name, _DOTS)))
 
 
 def _count(number: int) -> str:

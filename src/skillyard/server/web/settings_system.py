@@ -9,21 +9,25 @@ from skillyard.app.doctor import examine
 from skillyard.app.environments import active_name, all_environments, summary, use
 from skillyard.app.settings_in_force import settings_in_force
 from skillyard.config.load import load_settings
+from skillyard.config.settings import Settings
+from skillyard.server.api.caller import TheYard
 from skillyard.server.auth import operator_only
 from skillyard.server.web.forms import Posted
 from skillyard.server.web.page import TWIN, Page, PageRouter, go_to
 
 _SYSTEM: Final = "/settings/system"
 
+_FLAGS: Final = ("host", "port")
+"""Settings that a server may be started with, whatever is set elsewhere."""
 _OPERATOR: Final = Depends(operator_only)
 
 router = PageRouter()
 
 
 @router.page(_SYSTEM, dependencies=[_OPERATOR])
-async def system() -> Page:
+async def system(yard: TheYard) -> Page:
     """For whoever runs this server."""
-    return Page("settings/system.html", await asyncio.to_thread(_system))
+    return Page("settings/system.html", await asyncio.to_thread(_system, yard.settings))
 
 
 @router.page("/settings/doctor", dependencies=[_OPERATOR])
@@ -42,9 +46,13 @@ async def use_environment(form: Posted) -> Response:
     return go_to(_SYSTEM, done="environment")
 
 
-def _system() -> dict[str, Any]:
+def _system(running: Settings) -> dict[str, Any]:
     settings = load_settings()
     values, origins = settings_in_force()
+    for key in _FLAGS:
+        value = getattr(running, key)
+        if value != values[key]:
+            values[key], origins[key] = value, f"--{key}"
     active = active_name(settings)
     return {
         "settings": [{"key": key, "value": value, "origin": origins[key]} for key, value in values.items()],

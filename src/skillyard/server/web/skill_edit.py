@@ -8,6 +8,7 @@ from fastapi import Depends, Query, Response
 from skillyard.app.yard import Yard
 from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.identity.principals import Principal, Scope
+from skillyard.registry.drafts import draft_as
 from skillyard.registry.skills import Skill, Visibility
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.imports import draft_in
@@ -21,6 +22,9 @@ from skillyard.server.web.skill import SKILL, TheSkill, skill_to
 from skillyard.skill.bundle import SKILL_FILE, Bundle, BundleFile
 from skillyard.skill.diff import diff_bundles
 from skillyard.skill.document import parse
+from skillyard.skill.models import has_errors
+from skillyard.skill.names import is_valid_name, slugify
+from skillyard.skill.paths import printable
 
 _BEGUN: Final = {
     "name": "",
@@ -58,12 +62,17 @@ async def create(form: Posted, yard: TheYard, caller: Caller) -> Response:
             skill = taken.skill
         else:
             tags = [tag.strip() for tag in entered["tags"].split(",") if tag.strip()]
-            fields = {"name": form.required("name"), "description": form.required("description"), "tags": tags}
+            fields = {
+                "name": _valid_name(form.required("name")),
+                "description": form.required("description"),
+                "tags": tags,
+            }
             skill = await yard.registry.workbench.create_written(
                 caller, fields, entered["content"], namespace=namespace, visibility=visibility, why=form.why
             )
     except SkillyardError as error:
-        return await _new_page(yard, caller, entered, error)
+        usable = error.details.get("usable")
+        return await _new_page(yard, caller, {**entered, "name": str(usable)} if usable else entered, error)
     return go_to(skill_path(skill.full_name), done="created")
 
 
@@ -95,7 +104,7 @@ async def save(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
         data = _sent(upload) if text is None else _with_line_ends(text, present)
         file = BundleFile(path, data, executable)
         if do == "preview":
-            preview = await asyncio.to_thread(_preview, bundle, file)
+            preview = await asyncio.to_thread(_preview, bundle, skill.name, file)
             return _edit_page(skill, path, text, **edited, base=base, preview=preview)
         await yard.registry.workbench.put_file(caller, skill.id, file, base=base, why=form.why)
     except ConflictError as error:
@@ -103,11 +112,23 @@ async def save(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
             return _edit_page(skill, path, text, **edited, base=base, problem=error)
         # Who has seen what differs from the present state may put theirs in its place.
         file = BundleFile(path, _with_line_ends(text, present), executable)
-        preview = await asyncio.to_thread(_preview, bundle, file)
+        preview = await asyncio.to_thread(_preview, bundle, skill.name, file)
         return _edit_page(skill, path, text, **edited, base=skill.digest, preview=preview, problem=error)
     except SkillyardError as error:
         return _edit_page(skill, path, text, **edited, base=base, problem=error)
     return go_to(skill_path(skill.full_name, *(["files", path] if path != SKILL_FILE else [])), done="saved")
+
+
+def _valid_name(name: str) -> str:
+    """The name, which clients that go by the specification must take, too."""
+    if not is_valid_name(name):
+        usable = slugify(name) or "my-skill"
+        raise InputError(
+            f"{printable(name)!r} is not the name of a skill that all agents read.",
+            hint=f"Use {usable!r}; what is displayed can be said in the description.",
+            details={"field": "name", "value": name[:80], "usable": usable},
+        )
+    return name
 
 
 def _runs(present: BundleFile | None, path: str) -> bool:
@@ -172,16 +193,17 @@ def _edit_page(
     )
 
 
-def _preview(bundle: Bundle, file: BundleFile) -> dict[str, Any]:
+def _preview(bundle: Bundle, name: str, file: BundleFile) -> dict[str, Any]:
     """What would differ, how it would read, and what is wrong with it."""
     edited = Bundle((*(each for each in bundle if each.path != file.path), file))
     parsed = parse(file.data) if file.path == SKILL_FILE else None
+    findings = parsed.findings if parsed and has_errors(parsed.findings) else draft_as(edited, name).findings
     text = file.data.decode() if file.path.endswith(".md") else ""
     body = parsed.document.body if parsed and parsed.document else text
     return {
         "files": diff_bundles(bundle, edited).as_dict()["files"],
         "body": body,
-        "findings": [finding.as_dict() for finding in parsed.findings] if parsed else [],
+        "findings": [finding.as_dict() for finding in findings],
     }
 
 

@@ -67,8 +67,18 @@ document.addEventListener("submit", (event) => {
 document.querySelector(".choices").addEventListener("submit", ({ target }) => { target.next.value = location.pathname + location.search; });
 
 document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-slug]")) {
+    const words = event.target.value.normalize("NFKC").toLowerCase().replace(/[^\p{L}\p{M}\p{N}]+/gu, "-");
+    event.target.value = words.replace(/^-+|-+$/g, "");
+  }
   if (event.target.matches("[data-send]")) event.target.form.requestSubmit();
 });
+
+// What was typed and not sent is not left by a slip.
+let unsent = null;
+document.addEventListener("input", ({ target }) => { if (target.form?.matches("[data-unsent]")) unsent = target.form; });
+document.addEventListener("submit", (event) => { if (!event.defaultPrevented) unsent = null; });
+window.addEventListener("beforeunload", (event) => { if (unsent?.isConnected) event.preventDefault(); });
 
 // On a narrow screen places and tabs stand in one line: the present one is in sight, and so is the one that the keyboard reaches.
 for (const present of document.querySelectorAll(".bar nav [aria-current], .tabs [aria-current]")) {
