@@ -34,7 +34,7 @@ UNSEEN = {
         "learning/taking.py learning/sources/place_fields.py learning/sources/service.py learning/sources/source.py",
         "learning/skill_wish.py learning/proposal_diffs.py",
         "releases/candidate_spec.py releases/commands_document.py releases/outcome_reports.py",
-        "releases/payload_json.py releases/payload_steps.py",
+        "releases/payload_json.py releases/payload_steps.py agents/clients/trial.py",
         "sandbox/browser_steps.py sandbox/imported_*.py",
         "server/mcp/* server/yard/* server/marketplace.py server/discovery.py server/library_api.py server/index.py",
         "server/idempotency.py server/probes.py server/run.py server/serving.py server/metrics.py server/local.py",
