@@ -18,7 +18,7 @@ from skillyard.delivery.fetched import FetchedSkill, RefusedSkill
 from skillyard.delivery.source import Source, SourceKind
 from skillyard.errors import InputError, NotFoundError, SkillyardError, UsageError
 from skillyard.remote.client import YardClient
-from skillyard.skill.models import Severity
+from skillyard.skill.models import Severity, has_errors
 from skillyard.skill.versions import Version
 
 if TYPE_CHECKING:
@@ -221,6 +221,9 @@ def _print(console: "Console", outcomes: Sequence[dict[str, Any]]) -> None:
     rows: list[tuple[Any, ...]] = []
     for outcome in outcomes:
         mark, style, said = _LOOKS[outcome["status"]]
+        serious = sum(one["severity"] == Severity.ERROR for one in outcome.get("findings", ()))
+        if serious and outcome["status"] == PUBLISHED:
+            mark, style, said = "!", "yellow", f"published with {count(serious, 'serious finding')}"
         title = styled((f"{mark} ", style), (inline(outcome["skill"]), "bold"))
         said = outcome["error"]["message"] if "error" in outcome else _WOULD.get(outcome.get("would", ""), said)
         rows.append((title, outcome.get("version") or "", styled((inline(said), FAINT if mark == "=" else ""))))
@@ -231,6 +234,9 @@ def _print(console: "Console", outcomes: Sequence[dict[str, Any]]) -> None:
         if worth:
             console.print(styled((f"  {inline(outcome['skill'])}:\n", FAINT)), end="", soft_wrap=True)
             console.print(findings_text(worth, indent="    ", console=console), end="", soft_wrap=True)
+        if has_errors(findings) and outcome["status"] == PUBLISHED:
+            undo = command_text("registry yank", outcome["skill"], outcome["version"], options=["-m", "REASON"])
+            console.print(styled((f"    undo: {undo}", FAINT)), soft_wrap=True)
         for line in _explained(outcome.get("error")):
             console.print(styled((f"  {inline(outcome['skill'])}: ", FAINT), inline(line)), soft_wrap=True)
 

@@ -245,7 +245,9 @@ def test_something_serious_is_refused_and_accepted_with_a_reason(run, skill, tmp
     assert run("publish", folder, "--allow-risky").code == 2
     done = run("publish", folder, "--allow-risky", "-m", "A sample")
     assert done.code == 0
+    assert "published with 1 serious finding" in done.out
     assert "run.sh:2" in done.out
+    assert "undo: skillyard registry yank ann/sender 0.1.0 -m REASON" in done.out
     assert run("registry", "versions", "sender", "--json").json["versions"][0]["waiver"] == "A sample"
     assert "A sample" in run("registry", "history", "sender").out
 
