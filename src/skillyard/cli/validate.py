@@ -66,14 +66,19 @@ def _reports(
             yield validate_path(path, profile, references=references is not False)
 
 
+def _folder_of(path: Path) -> str:
+    """The folder that the places of a report are in; empty for an archive."""
+    return str(skill_folder(path) or (path.parent if path.suffix.casefold() == ".md" else "")).rstrip("/")
+
+
 def _print(console: "Console", reports: Sequence[Report], summary: dict[str, int], *, brief: bool) -> None:
     told = [report for report in reports if not brief or report.findings]
     shown = told if len(told) <= MAX_SHOWN else sorted(told, key=lambda report: report.valid)[:MAX_SHOWN]
     for report in shown:
         mark = styled(("✓ ", GOOD)) if report.valid else styled(("✗ ", BAD))
         title = styled(mark, (inline(report.id or report.name), "bold"), "  ", (inline(report.path), FAINT), "\n")
-        path = Path(report.path)
-        folder = str(skill_folder(path) or (path.parent if path.suffix.casefold() == ".md" else "")).rstrip("/")
+        # Of one skill the title says where it is; among several, each place is a path to open.
+        folder = _folder_of(Path(report.path)) if brief or len(reports) > 1 else ""
         console.print(title + findings_text(report.findings, console=console, folder=folder), end="", soft_wrap=True)
     print_more(console, len(told), "skill")
     total = count(summary["checked"], "skill")
