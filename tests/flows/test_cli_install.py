@@ -332,6 +332,15 @@ def test_an_adopted_skill_that_is_gone_comes_back_or_is_forgotten(run, tmp_path)
     assert run("skill", "check")["skills"] == []
 
 
+def test_an_adopted_skill_that_cannot_be_read_whole_is_removed_by_no_fix(run, tmp_path):
+    folder = write(tmp_path / "project/.agents/skills/own", "mine")
+    run("skill", "adopt", "own")
+    (folder / "more").symlink_to("/etc")
+    (item,) = run("skill", "check", code=1)["skills"]
+    assert (item["status"], item["fix"]) == ("unreadable", "")
+    assert "it has no source" in item["reason"]
+
+
 def test_what_cannot_be_a_skill_any_more_is_installed_again(run, source, tmp_path):
     run("add", source)
     folder = tmp_path / "project/.agents/skills/tool"

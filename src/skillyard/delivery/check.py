@@ -111,8 +111,10 @@ class _Comparing:
             return self._missing()
         if seen.bundle is None:
             reason = seen.findings[0].message if seen.findings else f"{self.path} is a {seen.kind}, not a folder."
-            fix = self._remove("--force") if self._is_local else self._sync("--force")
-            return self._checked(Status.UNREADABLE, f"{reason} The fix moves it to the trash.", fix)
+            if self._is_local:
+                # It is the only one that there is, and agents may read it all the same: that goes by no fix.
+                return self._checked(Status.UNREADABLE, f"{reason} Correct it by hand; it has no source.")
+            return self._checked(Status.UNREADABLE, f"{reason} The fix moves it to the trash.", self._sync("--force"))
         if seen.digest != self.entry.digest:
             base = self.depot.get(self.entry.digest) if self.depot else None
             return self._edited(diff_bundles(base, seen.bundle) if base else None)
