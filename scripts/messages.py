@@ -26,7 +26,7 @@ UNSEEN = {
         "__init__.py __main__.py cancellation.py clock.py client.py files.py imports.py redact.py cli/* remote/*",
         "agents/[!c]* agents/c[!l]* delivery/[!bimrps]* delivery/backend_place.py delivery/sandbox_loader.py",
         "delivery/remove.py delivery/sync.py delivery/merge.py delivery/skills_lock.py delivery/source*.py",
-        "library/[!de]* library/builtin/* search/[!ev]* search/engine.py",
+        "library/[!dejk]* library/jsonc.py library/kernel_watch.py library/builtin/* search/[!ev]* search/engine.py",
         "app/auditing.py app/demo* app/followers.py app/installing.py app/libraries.py app/loading.py app/packing.py",
         "app/reading.py app/similarity.py app/switching.py app/validation.py",
         "identity/agent_file.py registry/agent_plans.py registry/discovery.py registry/git_pack.py",
