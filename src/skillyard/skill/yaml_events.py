@@ -18,7 +18,6 @@ from skillyard.skill.models import Value
 from skillyard.skill.yaml_refusal import UNQUOTED_COLON, RefusedYamlError
 
 _OPENED = ("while parsing a flow sequence", "while parsing a flow mapping", "while scanning a quoted scalar")
-_COLON = "mapping values"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -33,7 +32,8 @@ def read_events(text: str, plain_scalar: Callable[[str], str]) -> dict[str, Valu
         unclosed = error.context in _OPENED
         mark = (error.context_mark if unclosed else None) or error.problem_mark
         problem = (error.problem or error.context or "cannot be read").strip()
-        message = UNQUOTED_COLON if problem.startswith(_COLON) else f"YAML: {problem}."
+        is_colon = problem == "mapping values are not allowed in this context"
+        message = UNQUOTED_COLON if is_colon else f"YAML: {problem}."
         raise RefusedYamlError("yaml-invalid", message, mark.line if mark else 0) from None
     except yaml.YAMLError as error:
         raise RefusedYamlError("yaml-invalid", f"YAML: {str(error).splitlines()[0]}.") from None
