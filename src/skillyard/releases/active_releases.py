@@ -9,7 +9,7 @@ from typing import Final
 from skillyard.db.database import Database
 from skillyard.delivery.add import risk_refusal
 from skillyard.delivery.release_source import ActiveRelease
-from skillyard.errors import NotFoundError
+from skillyard.errors import NotFoundError, SkillyardError
 from skillyard.registry.bundles import Bundles
 from skillyard.registry.skills import Version
 from skillyard.registry.store import versions_of
@@ -61,7 +61,11 @@ class ActiveReleases:
         """Why what was released before errors were refused is not given to a sandbox."""
         known = self._refusals.get(digest)
         if known is None:
-            findings = await asyncio.to_thread(scan, await self._bundles.load(digest))
+            try:
+                bundle = await self._bundles.load(digest)
+            except SkillyardError:
+                return ""  # its delivery fails and says why
+            findings = await asyncio.to_thread(scan, bundle)
             known = self._refusals[digest] = risk_refusal(findings)
             if len(self._refusals) > _REMEMBERED:
                 self._refusals.pop(next(iter(self._refusals)))
