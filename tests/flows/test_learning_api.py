@@ -317,7 +317,9 @@ def test_what_other_tenants_learn_is_not_there(boss, writer, foreigner):
 
 
 def test_memories_are_kept_changed_and_forgotten_by_hand(boss, writer):
-    made = boss.learning.remember("Refunds take three days.", agent="support", reason="policy")
+    assert boss.ask("POST", "namespaces", json={"name": "desk"}).is_success
+    assert boss.ask("PUT", "namespaces/desk/members/writer", json={"role": "editor"}).is_success
+    made = boss.learning.remember("Refunds take three days.", agent="support", namespace="desk", reason="policy")
     memory = made["memory"]
     assert (made["state"], memory["agent_id"], memory["provenance"]["by"]) == ("committed", "support", "boss")
     changed = boss.learning.change_memory(memory["id"], {"text": "Refunds take five days.", "locked": True})

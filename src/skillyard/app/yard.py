@@ -166,8 +166,9 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     sandboxes = sandbox_rooms(database, blobs, settings)
     jobs = Jobs(database, workers=settings.job_workers)
     register_candidate_undo(history)
-    Memories(database, history)  # they know how what was learned is taken back
-    Rulebook(database, history, Turns())
+    # They know how what was learned is taken back, and by whom.
+    registry.chronicle.register_right("memory", Memories(database, history).require_undo)
+    registry.chronicle.register_right("rule", Rulebook(database, history, Turns()).require_undo)
 
     async def undo_release(entry: Entry) -> Step:
         return await yard.releases.releases.undo(entry)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from skillyard.cli.amounts import moment
-from skillyard.cli.learn_options import FeedbackId, LessonId, Limit, read_file
+from skillyard.cli.learn_options import FeedbackId, LessonId, Limit, Private, read_file
 from skillyard.cli.learn_text import (
     FAILED,
     WAITING_FOR_MODEL,
@@ -24,7 +24,7 @@ from skillyard.cli.output import Answer, Sink, sink_of
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import FAINT, count, styled
-from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.cli.yard import InNamespace, Server, Why, yard_client
 from skillyard.client import Skillyard
 from skillyard.errors import UsageError
 
@@ -73,6 +73,8 @@ def feedback(
     encoding: Annotated[
         str | None, typer.Option("--encoding", metavar="NAME", help="The file's encoding, if it is not UTF-8.")
     ] = None,
+    namespace: InNamespace = None,
+    private: Private = False,
     dry_run: DryRun = False,
     wait: Annotated[
         bool | None,
@@ -96,6 +98,8 @@ def feedback(
         "user": user,
         "time": moment(time, "--time"),
         "event_id": event_id,
+        "namespace": namespace,
+        **({"visibility": "private"} if private else {}),
     }
     if file is not None:
         if text is not None or any(about.values()):

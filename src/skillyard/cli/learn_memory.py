@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from skillyard.cli.amounts import until
-from skillyard.cli.learn_options import ForAgent, MemoryId, OfAgent, known_fields
+from skillyard.cli.learn_options import ForAgent, MemoryId, OfAgent, Private, known_fields
 from skillyard.cli.learn_text import change_remarks, print_change
 from skillyard.cli.options import Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.release_text import print_table, when
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import FAINT, styled
-from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.cli.yard import InNamespace, Server, Why, yard_client
 from skillyard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,13 +72,22 @@ def add(
     *,
     agent: ForAgent = None,
     expires: Expires = None,
+    namespace: InNamespace = None,
+    private: Private = False,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
 ) -> Answer:
     """Add a memory."""
     with yard_client(server, token) as client:
-        done = client.learning.remember(text, agent=agent, expires_at=until(expires, "--expires"), reason=reason)
+        done = client.learning.remember(
+            text,
+            agent=agent,
+            expires_at=until(expires, "--expires"),
+            namespace=namespace,
+            visibility="private" if private else "public",
+            reason=reason,
+        )
     return _changed(done)
 
 

@@ -24,6 +24,7 @@ ForAgent = Annotated[
 Limit = Annotated[int, typer.Option("--limit", "-n", metavar="NUMBER", min=1, max=1000, help="Maximum number.")]
 
 MAX_FILE: Final = 64 * MIB
+Private = Annotated[bool, typer.Option("--private", help="Only the members of the namespace may read it.")]
 
 
 def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, cast
 
 import typer
 
-from skillyard.cli.learn_options import ForAgent, RuleName, known_fields, read_file
+from skillyard.cli.learn_options import ForAgent, Private, RuleName, known_fields, read_file
 from skillyard.cli.learn_rule_text import looked_over, print_report, print_rule_table
 from skillyard.cli.learn_rules import found_rule
 from skillyard.cli.learn_text import change_remarks, outputs_text, print_change, values_text
@@ -15,7 +15,7 @@ from skillyard.cli.options import DryRun, Token, Yes
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.safe_text import inline
 from skillyard.cli.text import BAD, GOOD, count, styled
-from skillyard.cli.yard import Server, Why, yard_client
+from skillyard.cli.yard import InNamespace, Server, Why, yard_client
 from skillyard.command_text import command_text
 from skillyard.errors import UsageError
 from skillyard.learning.rules.dmn_read import read_dmn
@@ -55,6 +55,8 @@ def add(
     name: RuleLabel = None,
     description: About = None,
     agent: ForAgent = None,
+    namespace: InNamespace = None,
+    private: Private = False,
     reason: Why = "",
     server: Server = None,
     token: Token = None,
@@ -63,7 +65,9 @@ def add(
 
     Overlaps, and cases without an answer, are reported. A table that would not decide is refused.
     """
-    fields = {**_read(file), **known_fields(name=name, description=description, agent_id=agent)}
+    visibility = "private" if private else None
+    given = known_fields(name=name, description=description, agent_id=agent, namespace=namespace, visibility=visibility)
+    fields = {**_read(file), **given}
     if not fields.get("name"):
         again = command_text("learn rules add", str(file), options=["--name", "NAME"])
         raise UsageError("The rule has no name.", hint=f"Give it one: {again}")

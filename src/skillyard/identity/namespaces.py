@@ -220,13 +220,17 @@ def require_role(principal: Principal, namespace: Namespace, role: Role, scope: 
     principal.require_scope(scope)
     held = role_held(principal, namespace)
     if not held.covers(role):
-        is_member = principal.role_in(namespace.id) is not None
-        raise NotAllowedError(
-            f"This needs the role '{role}' in {namespace.name!r}; "
-            + (f"yours is '{held}'." if is_member else "you have none there."),
-            hint="Ask one of its administrators.",
-            details={"namespace": namespace.name, "needed": role.value, "role": held.value if is_member else None},
-        )
+        raise role_refusal(namespace.name, role, held if namespace.id in principal.roles else None)
+
+
+def role_refusal(namespace: str, needed: Role, held: Role | None) -> NotAllowedError:
+    """The answer to whoever has a lesser role in a namespace, or none."""
+    return NotAllowedError(
+        f"This needs the role '{needed}' in {namespace!r}; "
+        + (f"yours is '{held}'." if held else "you have none there."),
+        hint="Ask one of its administrators.",
+        details={"namespace": namespace, "needed": needed.value, "role": held and held.value},
+    )
 
 
 def no_namespace(name: str) -> NotFoundError:

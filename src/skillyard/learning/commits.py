@@ -10,10 +10,11 @@ from skillyard.db.database import Database
 from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.history.entries import Change
 from skillyard.history.service import History
-from skillyard.identity.principals import Principal, Scope, tenant_audience
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.learning.drafts import Applier, Author, CommitResult, Committed, Draft, Effect, Proposed, half_done
 from skillyard.learning.ids import id_of, new_id
 from skillyard.learning.models import ProposalRow
+from skillyard.learning.places import COMMON, is_reviewed, role_at
 from skillyard.learning.proposal import Proposal, proposal_of
 from skillyard.learning.proposal_rows import open_proposal, proposal_row, proposal_rows
 from skillyard.learning.states import Operation, ProposalState, Target
@@ -43,16 +44,20 @@ class Commits:
             Target.SKILL: policy.skills == "review",
         }
 
-    def asking(self, author: Author, draft: Draft) -> Draft:
-        """The draft with whether someone is asked first, as the policy, the target's holder and the author's rights
+    async def asking(self, author: Author, draft: Draft) -> Draft:
+        """The draft with whether someone is asked first, as the policies, the target's holder and the author's rights
         have it: that is settled with it, and stays so.
         """
         asked = self._reviewed[draft.target] or not author.principal.scope.covers(Scope.PUBLISH)
+        if draft.place is not None and not asked:
+            asked = not role_at(author.principal, draft.place).covers(Role.EDITOR)
+            async with self._database.read() as session:
+                asked = asked or await is_reviewed(session, draft.place)
         return replace(draft, locked=True) if asked and draft.operation is not Operation.NOOP else draft
 
     async def commit(self, author: Author, draft: Draft) -> CommitResult:
         """Make the change, or propose it where someone is to be asked first."""
-        return await self.do(author, self.asking(author, draft))
+        return await self.do(author, await self.asking(author, draft))
 
     async def do(self, author: Author, draft: Draft) -> Committed | Proposed:
         """Do what was settled. For one lesson it happens once, whether it is made or proposed."""
@@ -104,7 +109,8 @@ class Commits:
             raise half_done("It is learned, less the skills that the agent was to be given", error) from error
 
     async def _propose(self, author: Author, draft: Draft) -> Proposed:
-        draft = replace(draft, audience=draft.audience or tenant_audience(author.principal.tenant_id))
+        tenant_id = author.principal.tenant_id
+        draft = replace(draft, audience=draft.audience or (draft.place or COMMON).audience(tenant_id))
         proposal_id = id_of("prop", author.key) if author.key else new_id("prop")
         async with self._database.write() as transaction:
             present = await transaction.session.get(ProposalRow, proposal_id)

@@ -46,7 +46,7 @@ class Committing:
         """Do it, with the skills that the agent is to be given. What is to be done is settled once, and whether someone
         is asked first is part of that. What cannot be done is refused, and something else may then be decided.
         """
-        asking = self._commits.asking(pupil.author, draft)
+        asking = await self._commits.asking(pupil.author, draft)
         settled = await self._lessons.settle(pupil.lesson.id, asking, admin=pupil.principal.admin)
         return await self._do(pupil, settled)
 

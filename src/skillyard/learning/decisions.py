@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from sqlalchemy.ext.asyncio import AsyncSession
+
 from skillyard.clock import Clock, utc_now
 from skillyard.config.sections import Learning
 from skillyard.db.database import Database
@@ -14,15 +16,16 @@ from skillyard.history.entries import Actor, Change, Why
 from skillyard.history.service import History
 from skillyard.identity.models import PersonRow
 from skillyard.identity.owners import owner_of
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.learning.commits import Commits
-from skillyard.learning.drafts import Author, Effect
+from skillyard.learning.drafts import Author, Draft, Effect
 from skillyard.learning.feedback import feedback_of
 from skillyard.learning.lessons import end_lesson, forget_decision
-from skillyard.learning.models import FeedbackRow, LessonRow, ProposalRow
+from skillyard.learning.models import FeedbackRow, LessonRow, MemoryRow, ProposalRow, RuleRow
+from skillyard.learning.places import is_reviewed, place_of, require_at
 from skillyard.learning.proposal import Proposal, proposal_of
 from skillyard.learning.proposal_rows import cut_off_rows, proposal_row
-from skillyard.learning.states import LessonState, ProposalState
+from skillyard.learning.states import LessonState, ProposalState, Target
 
 DECIDED: Final = "proposal.decided"
 CUT_OFF_AFTER: Final = timedelta(seconds=60)
@@ -58,6 +61,7 @@ class Decisions:
         async with self._database.write() as transaction:
             row = await proposal_row(transaction.session, principal, proposal_id)
             if row.state != ProposalState.APPROVING.value:
+                await self._require_decider(transaction.session, principal, row)
                 self._claim(row, principal, ProposalState.APPROVING, why)
             proposal = proposal_of(row)
         return await self._carry_out(proposal, principal, request_id=why.request_id)
@@ -67,6 +71,7 @@ class Decisions:
         principal.require_scope(Scope.PUBLISH)
         async with self._database.write() as transaction:
             row = await proposal_row(transaction.session, principal, proposal_id)
+            await self._require_decider(transaction.session, principal, row)
             self._claim(row, principal, ProposalState.REJECTED, why)
             await self._write_down(transaction, row, principal.actor, why, LessonState.REJECTED, why.reason)
             return proposal_of(row)
@@ -82,6 +87,24 @@ class Decisions:
                 _log.warning("The approved proposal %s could not be carried out: %s", row.id, error.message)
         return len(rows)
 
+    async def _require_decider(self, session: AsyncSession, principal: Principal, row: ProposalRow) -> None:
+        """Refuses whoever may not publish where the change goes and where its feedback is; to what is locked, only an
+        administrator of the namespace may agree. An administrator of the tenant may decide on what they see.
+        """
+        draft = proposal_of(row).draft
+        places = [draft.place] if draft.place else []
+        if row.lesson_id is not None:
+            lesson = await session.get_one(LessonRow, row.lesson_id)
+            places.append(place_of(await session.get_one(FeedbackRow, lesson.feedback_id)))
+        if not principal.admin:
+            locked = await _is_locked(session, draft)
+            for place in places:
+                require_at(principal, place, Role.PUBLISHER, Scope.PUBLISH, locked=locked and place == draft.place)
+        if row.proposed_by == principal.person_id and not self._other_reviewer:
+            for place in places:
+                if await is_reviewed(session, place):
+                    raise _own_proposal()
+
     def _claim(self, row: ProposalRow, principal: Principal, state: ProposalState, why: Why) -> None:
         if row.state != ProposalState.OPEN.value:
             raise ConflictError(
@@ -90,9 +113,7 @@ class Decisions:
                 details={"proposal": row.id, "state": row.state},
             )
         if self._other_reviewer and row.proposed_by == principal.person_id:
-            raise NotAllowedError(
-                "Who proposed a change may not decide on it.", hint="Ask someone else who may publish."
-            )
+            raise _own_proposal()
         row.state, row.decided_by, row.decided_at = state.value, principal.person_id, self._clock()
         row.decision_reason = why.reason
 
@@ -189,3 +210,13 @@ class Decisions:
         if row.state == ProposalState.STALE.value:
             forget_decision(lesson)
         await end_lesson(transaction, lesson, state, reason, effects, now=self._clock())
+
+
+async def _is_locked(session: AsyncSession, draft: Draft) -> bool:
+    rows = {Target.MEMORY: MemoryRow, Target.DMN_RULE: RuleRow}.get(draft.target)
+    row = None if rows is None else await session.get(rows, draft.target_id or "")
+    return row is not None and row.locked
+
+
+def _own_proposal() -> NotAllowedError:
+    return NotAllowedError("Who proposed a change may not decide on it.", hint="Ask someone else who may publish.")

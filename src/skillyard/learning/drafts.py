@@ -8,6 +8,7 @@ from skillyard.errors import ConflictError, SkillyardError, UnavailableError
 from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
 from skillyard.learning.ids import lesson_key
+from skillyard.learning.places import Place
 from skillyard.learning.states import Operation, Relation, Target
 
 ADMIN_NEEDED: Final = "Only an administrator may attach skills to agents and detach them: one has to agree."
@@ -59,6 +60,8 @@ class Draft:
     """Who may know of it: one of the keys that a principal holds; empty for the whole tenant."""
     attaches: Sequence[str] = ()
     """Skills, by their ids, that the agent is given with it."""
+    place: Place | None = None
+    """Where a memory or a rule lives, or will; None for skills."""
 
     def attaching(self, skills: Sequence[str], agent_id: str, *, admin: bool) -> Self:
         """The same with skills that the agent is given; who may not do that has to ask."""

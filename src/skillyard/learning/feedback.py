@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from skillyard.errors import InputError, LimitError
 from skillyard.learning.models import FeedbackRow
+from skillyard.learning.places import Place, place_of
 from skillyard.learning.states import Stage
 from skillyard.llm.budget import Spent
 
@@ -37,6 +38,10 @@ class FeedbackSpec:
     time: datetime | None = None
     event_id: str | None = None
     """The sender's own id: what comes again under it is the same."""
+    namespace: str | None = None
+    """Where it lives, and what is learned from it; None: in the own namespace of whoever gives it."""
+    private: bool = False
+    """Whether only the members of the namespace may read it."""
 
     def __post_init__(self) -> None:
         if not self.content.strip():
@@ -96,6 +101,7 @@ class Feedback:
     """Whose agent took it."""
     given_by: str = ""
     """The person who brought it in, by name."""
+    place: Place
     created_at: datetime
     finished_at: datetime | None
     transcript: str | None = None
@@ -107,6 +113,14 @@ class Feedback:
         """The same for a person: the name of another's agent is not told, only that there is one."""
         hidden = self.taken_by is not None and self.holder_id != person_id
         return replace(self, taken_by=OTHERS) if hidden else self
+
+    @property
+    def namespace(self) -> str | None:
+        return self.place.namespace
+
+    @property
+    def visibility(self) -> str:
+        return self.place.visibility
 
     @property
     def said(self) -> str:
@@ -133,6 +147,7 @@ def feedback_of(row: FeedbackRow) -> Feedback:
         attempts=row.attempts,
         error=row.error,
         due_at=row.due_at,
+        place=place_of(row),
         taken_by=row.taken_by,
         holder_id=row.holder_id,
         created_at=row.created_at,

@@ -14,7 +14,7 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, LimitError, NotFoundError
 from skillyard.history.entries import Why
 from skillyard.identity.agents import AgentFields, Agents, agent_with_id
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
 from skillyard.learning.feedback import Feedback, FeedbackSpec, feedback_of
@@ -22,6 +22,7 @@ from skillyard.learning.ids import new_id
 from skillyard.learning.kept_texts import kept, kept_json
 from skillyard.learning.lessons import begin_again
 from skillyard.learning.models import FeedbackRow, LessonRow
+from skillyard.learning.places import Place, is_visible, place_named, place_of, require_at, role_at, visible
 from skillyard.learning.states import LessonState, Stage
 from skillyard.redact import redact, storable
 
@@ -66,12 +67,19 @@ class Intake:
         self._clock = clock
 
     async def take(
-        self, principal: Principal, specs: Sequence[FeedbackSpec], *, source: str = "api", by_hand: bool = False
+        self,
+        principal: Principal,
+        specs: Sequence[FeedbackSpec],
+        *,
+        source: str = "api",
+        by_hand: bool = False,
+        place: Place | None = None,
     ) -> list[Taken]:
         """Take some in, all or none. Agents that it describes and nobody knows are made, where the caller may.
 
         The same words given again `by_hand` are learned again where what they had come to was undone, by those who may
         undo; words that come again with an id of their own, from a file or from a source do nothing.
+        Each goes into the namespace that it names, else into `place` or the caller's own.
         """
         principal.require_scope(Scope.WRITE)
         if len(specs) > MAX_AT_ONCE:
@@ -81,7 +89,9 @@ class Intake:
                 details={"field": "items", "value": len(specs), "limit": MAX_AT_ONCE},
             )
         async with self._database.write() as transaction:
-            taken = [await self._take(transaction, principal, spec, source, by_hand=by_hand) for spec in specs]
+            taken = [
+                await self._take(transaction, principal, spec, source, by_hand=by_hand, place=place) for spec in specs
+            ]
             transaction.once = True
         for each in taken:
             if each.created or each.again:
@@ -115,15 +125,14 @@ class Intake:
     async def get(self, principal: Principal, feedback_id: str) -> Feedback:
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            return feedback_of(await feedback_row(session, principal.tenant_id, feedback_id)).seen_by(
-                principal.person_id
-            )
+            return feedback_of(await feedback_row(session, principal, feedback_id)).seen_by(principal.person_id)
 
     async def retry(self, principal: Principal, feedback_id: str) -> Feedback:
         """Work on it again, from where it stopped. To learn again what was undone takes the right to undo it."""
         principal.require_scope(Scope.WRITE)
         async with self._database.write() as transaction:
-            row = await feedback_row(transaction.session, principal.tenant_id, feedback_id)
+            row = await feedback_row(transaction.session, principal, feedback_id)
+            require_at(principal, place_of(row), Role.EDITOR, Scope.WRITE)
             lessons = await _lessons_of(transaction, row)
             if row.stage not in _UNDER_WAY and any(each.state == LessonState.UNDONE for each in lessons):
                 principal.require_scope(Scope.PUBLISH)
@@ -159,13 +168,27 @@ class Intake:
         await transaction.session.flush()
 
     async def _take(
-        self, transaction: Transaction, principal: Principal, spec: FeedbackSpec, source: str, *, by_hand: bool
+        self,
+        transaction: Transaction,
+        principal: Principal,
+        spec: FeedbackSpec,
+        source: str,
+        *,
+        by_hand: bool,
+        place: Place | None,
     ) -> Taken:
         hashed = spec.content_hash
         event_id = storable(spec.event_id or "") or f"sha256:{hashed}"
         session = transaction.session
-        present = await session.scalar(_of(principal).where(FeedbackRow.event_id == event_id))
+        same = select(FeedbackRow).where(FeedbackRow.tenant_id == principal.tenant_id, FeedbackRow.event_id == event_id)
+        present = await session.scalar(same)
         if present is not None:
+            if not is_visible(principal, present):
+                raise ConflictError(
+                    f"Feedback with the event id {event_id!r} is there already, and is not for you.",
+                    hint="Give it an event id of its own.",
+                    details={"field": "event_id", "value": event_id},
+                )
             if present.content_hash != hashed:
                 raise ConflictError(
                     f"Feedback with the event id {event_id!r} says something else.",
@@ -173,10 +196,13 @@ class Intake:
                     details={"field": "event_id", "value": event_id, "feedback": present.id},
                 )
             anew = by_hand and spec.event_id is None and principal.scope.covers(Scope.PUBLISH)
+            anew = anew and role_at(principal, place_of(present)).covers(Role.EDITOR)
             again = anew and present.stage == Stage.UNDONE
             if again:
                 await self._begin_again(transaction, present, await _lessons_of(transaction, present))
             return Taken(feedback=feedback_of(present).seen_by(principal.person_id), created=False, again=again)
+        if place is None or spec.namespace or spec.private:
+            place = await place_named(session, principal, spec.namespace, private=spec.private)
         await self._make_agents(transaction, principal, spec)
         now = self._clock()
         row = FeedbackRow(
@@ -196,6 +222,7 @@ class Intake:
             said_at=spec.time or now,
             attempts=0,
             created_at=now,
+            **place.columns,
             **self._start(),
         )
         session.add(row)
@@ -216,9 +243,9 @@ class Intake:
                 await self._agents.add(transaction, principal, agent["id"], fields, why)
 
 
-async def feedback_row(session: AsyncSession, tenant_id: str, feedback_id: str) -> FeedbackRow:
+async def feedback_row(session: AsyncSession, principal: Principal, feedback_id: str) -> FeedbackRow:
     row = await session.get(FeedbackRow, feedback_id)
-    if row is None or row.tenant_id != tenant_id:
+    if row is None or not is_visible(principal, row):
         raise NotFoundError(
             f"There is no feedback {feedback_id[:64]!r}.",
             hint="List it: skillyard learn list",
@@ -232,7 +259,7 @@ async def _lessons_of(transaction: Transaction, row: FeedbackRow) -> Sequence[Le
 
 
 def _of(principal: Principal) -> Select[Any]:
-    return select(FeedbackRow).where(FeedbackRow.tenant_id == principal.tenant_id)
+    return select(FeedbackRow).where(visible(principal, FeedbackRow))
 
 
 def _named(agents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -12,10 +12,11 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import NotFoundError
 from skillyard.history.entries import Change, Entry, Subject
 from skillyard.history.service import History, Step, moved_on
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.learning.drafts import Author, Draft, Effect, gone
 from skillyard.learning.ids import id_of, new_id
 from skillyard.learning.models import MemoryRow, RuleRow
+from skillyard.learning.places import COMMON, is_visible, place_of, require_at
 from skillyard.learning.states import Operation
 from skillyard.learning.traces import same_words, trace_of
 
@@ -43,7 +44,9 @@ Value = TypeVar("Value", bound=Kept)
 
 
 class KeptKnowledge(ABC, Generic[Row, Value]):
-    """Everyone in a tenant may read what it keeps; changing it takes the scope `publish`."""
+    """Each thing lives in a place, whose roles say who may change it: an editor, with the scope `publish`. Where it is
+    locked, only an administrator may.
+    """
 
     def __init__(
         self, database: Database, history: History, kind: str, rows: type[Row], *, clock: Clock = utc_now
@@ -61,31 +64,37 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
     async def get(self, principal: Principal, key: str) -> Value:
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            return self._value(await self._row(session, principal.tenant_id, key))
+            return self._value(await self._visible_row(session, principal, key))
 
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
-        """Make a change that was worked out; for one key once."""
-        author.principal.require_scope(Scope.PUBLISH)
+        """Make a change that was worked out; for one key once. A proposal was agreed to by someone who may."""
+        principal = author.principal
+        principal.require_scope(Scope.PUBLISH)
         async with self._database.write() as transaction:
             done = await self._done_before(transaction, draft, author)
             if done:
                 return done
             if draft.operation is Operation.CREATE:
+                if author.proposal_id is None:
+                    require_at(principal, draft.place or COMMON, Role.EDITOR, Scope.PUBLISH)
                 return (self._create(transaction, draft, author),)
             try:
-                row = await self._row(transaction.session, author.principal.tenant_id, draft.target_id or "")
+                row = await self._visible_row(transaction.session, principal, draft.target_id or "")
             except NotFoundError:
                 raise gone(draft) from None
+            if author.proposal_id is None:
+                require_at(principal, place_of(row), Role.EDITOR, Scope.PUBLISH, locked=row.locked)
             self._require_base(row, draft)
             if draft.operation is Operation.DELETE:
                 return (self._record(transaction, author, self._remove(row), Operation.DELETE),)
             return await self._update(transaction, row, draft, author)
 
     async def lock(self, author: Author, key: str, *, locked: bool) -> Value:
-        """Hold something, so that lessons are only proposed against it, or let it go."""
+        """Hold something, so that lessons are only proposed against it, or let it go: that its administrators may."""
         author.principal.require_scope(Scope.PUBLISH)
         async with self._database.write() as transaction:
-            row = await self._row(transaction.session, author.principal.tenant_id, key)
+            row = await self._visible_row(transaction.session, author.principal, key)
+            require_at(author.principal, place_of(row), Role.EDITOR, Scope.PUBLISH, locked=row.locked)
             present = self._value(row)
             if present.locked != locked:
                 change = self._set(row, {**present.state, "locked": locked})
@@ -95,9 +104,31 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
     @abstractmethod
     def _value(self, row: Row) -> Value: ...
 
-    @abstractmethod
+    async def require_undo(self, principal: Principal, entry: Entry) -> None:
+        """Refuses whoever may not take a change back. A lock that the change opened or closed counts, too."""
+        async with self._database.read() as session:
+            row = await session.get(self._rows, entry.change.subject.id)
+        place, locked = (COMMON, False) if row is None else (place_of(row), row.locked)
+        locked = locked or any(
+            bool(state and state.get("locked")) for state in (entry.change.before, entry.change.after)
+        )
+        require_at(principal, place, Role.EDITOR, Scope.PUBLISH, locked=locked)
+
     async def _row(self, session: AsyncSession, tenant_id: str, key: str) -> Row:
-        """The row of something that is there."""
+        """The row of something that is there, whoever may read it."""
+        row = await session.get(self._rows, key)
+        if row is None or row.tenant_id != tenant_id or row.deleted_at is not None:
+            raise self._missing(key)
+        return row
+
+    async def _visible_row(self, session: AsyncSession, principal: Principal, key: str) -> Row:
+        row = await self._row(session, principal.tenant_id, key)
+        if not is_visible(principal, row):
+            raise self._missing(key)
+        return row
+
+    @abstractmethod
+    def _missing(self, key: str) -> NotFoundError: ...
 
     @abstractmethod
     def _require_base(self, row: Row, draft: Draft) -> None:

@@ -19,6 +19,7 @@ from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.drafts import Draft, Effect
 from skillyard.learning.ids import id_of, proposal_of_lesson
 from skillyard.learning.models import FeedbackRow, LessonRow, ProposalRow
+from skillyard.learning.places import is_visible, visible
 from skillyard.learning.proposal import draft_columns, draft_from
 from skillyard.learning.states import LessonState, Operation, ProposalState, Stage, Target
 from skillyard.llm.budget import Budget, Spent
@@ -108,9 +109,8 @@ class Lessons:
     async def of(self, principal: Principal, *feedback_ids: str) -> list[Lesson]:
         """What is, or was, learned from a piece of feedback, or from some."""
         principal.require_scope(Scope.READ)
-        query = select(LessonRow).where(
-            LessonRow.feedback_id.in_(feedback_ids), LessonRow.tenant_id == principal.tenant_id
-        )
+        query = select(LessonRow).join(FeedbackRow, FeedbackRow.id == LessonRow.feedback_id)
+        query = query.where(LessonRow.feedback_id.in_(feedback_ids), visible(principal, FeedbackRow))
         async with self._database.read() as session:
             rows = await session.scalars(query.order_by(LessonRow.agent_id))
             return [lesson_of(row) for row in rows]
@@ -118,7 +118,7 @@ class Lessons:
     async def get(self, principal: Principal, lesson_id: str) -> Lesson:
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            return lesson_of(await _row(session, principal.tenant_id, lesson_id))
+            return lesson_of(await _row(session, principal, lesson_id))
 
     async def transcript(self, lesson: Lesson) -> bytes:
         """All that was said while it was decided, as JSON."""
@@ -373,9 +373,10 @@ def _attached_with(decision: Mapping[str, Any] | None) -> tuple[str, ...]:
     return (*draft.content.get("attach", ()), *draft.attaches)
 
 
-async def _row(session: AsyncSession, tenant_id: str, lesson_id: str) -> LessonRow:
+async def _row(session: AsyncSession, principal: Principal, lesson_id: str) -> LessonRow:
     row = await session.get(LessonRow, lesson_id)
-    if row is None or row.tenant_id != tenant_id:
+    feedback = None if row is None else await session.get(FeedbackRow, row.feedback_id)
+    if row is None or feedback is None or not is_visible(principal, feedback):
         raise NotFoundError(
             f"There is no lesson {lesson_id[:64]!r}.",
             hint="Feedback tells its lessons: skillyard learn show FEEDBACK",

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from sqlalchemy import or_, select
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
@@ -14,11 +13,12 @@ from skillyard.db.transaction import Transaction
 from skillyard.errors import ConflictError, NotFoundError, UsageError
 from skillyard.history.entries import Entry
 from skillyard.history.service import History
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.learning.drafts import Author, Draft, Effect, Related
 from skillyard.learning.kept_knowledge import KeptKnowledge
 from skillyard.learning.memory import Memory, memory_of, require_text
 from skillyard.learning.models import MemoryRow
+from skillyard.learning.places import COMMON, Place, place_of, require_at, visible
 from skillyard.learning.states import Operation, Target
 
 _PREFIX: Final = "mem"
@@ -35,6 +35,8 @@ class MemoryWish:
     expires_at: datetime | None = None
     relations: Sequence[Related] = ()
     reasons: Sequence[str] = ()
+    place: Place = COMMON
+    """Where a new one goes."""
 
 
 class Memories(KeptKnowledge[MemoryRow, Memory]):
@@ -48,9 +50,16 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
     async def all(self, principal: Principal, *, agent_id: str | None = None) -> list[Memory]:
         """What is remembered, the newest first; with an agent, what it goes by."""
         principal.require_scope(Scope.READ)
-        query = select(MemoryRow).where(MemoryRow.tenant_id == principal.tenant_id, MemoryRow.deleted_at.is_(None))
+        query = select(MemoryRow).where(visible(principal, MemoryRow), MemoryRow.deleted_at.is_(None))
         if agent_id is not None:
             query = query.where(or_(MemoryRow.agent_id.is_(None), MemoryRow.agent_id == agent_id))
+        async with self._database.read() as session:
+            rows = await session.scalars(query.order_by(MemoryRow.created_at.desc(), MemoryRow.id))
+            return [memory_of(row) for row in rows]
+
+    async def of_tenant(self, tenant_id: str) -> list[Memory]:
+        """All of them, the newest first, whoever may read them."""
+        query = select(MemoryRow).where(MemoryRow.tenant_id == tenant_id, MemoryRow.deleted_at.is_(None))
         async with self._database.read() as session:
             rows = await session.scalars(query.order_by(MemoryRow.created_at.desc(), MemoryRow.id))
             return [memory_of(row) for row in rows]
@@ -59,7 +68,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
         """Whether an agent remembers something in just these words."""
         principal.require_scope(Scope.READ)
         query = select(MemoryRow).where(
-            MemoryRow.tenant_id == principal.tenant_id,
+            visible(principal, MemoryRow),
             MemoryRow.text == require_text(text),
             MemoryRow.deleted_at.is_(None),
             or_(MemoryRow.agent_id.is_(None), MemoryRow.agent_id == agent_id),
@@ -87,7 +96,8 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
         """Count that a memory helped, or did harm."""
         principal.require_scope(Scope.WRITE)
         async with self._database.write(bookkeeping=True) as transaction:
-            row = await self._row(transaction.session, principal.tenant_id, memory_id)
+            row = await self._visible_row(transaction.session, principal, memory_id)
+            require_at(principal, place_of(row), Role.EDITOR, Scope.WRITE)
             if verdict == "helpful":
                 row.helpful += 1
             else:
@@ -97,15 +107,12 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
     def _value(self, row: MemoryRow) -> Memory:
         return memory_of(row)
 
-    async def _row(self, session: AsyncSession, tenant_id: str, key: str) -> MemoryRow:
-        row = await session.get(MemoryRow, key)
-        if row is None or row.tenant_id != tenant_id or row.deleted_at is not None:
-            raise NotFoundError(
-                f"There is no memory {key[:64]!r}.",
-                hint="List them: skillyard learn memory",
-                details={"memory": key[:64]},
-            )
-        return row
+    def _missing(self, key: str) -> NotFoundError:
+        return NotFoundError(
+            f"There is no memory {key[:64]!r}.",
+            hint="List them: skillyard learn memory",
+            details={"memory": key[:64]},
+        )
 
     def _require_base(self, row: MemoryRow, draft: Draft) -> None:
         if row.updated_at.isoformat() != draft.base or row.superseded_by is not None:
@@ -115,7 +122,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
                 details={"field": "base", "value": draft.base},
             )
 
-    def _create(self, transaction: Transaction, draft: Draft, author: Author) -> Effect:
+    def _create(self, transaction: Transaction, draft: Draft, author: Author, *, locked: bool = False) -> Effect:
         now, content = self._clock(), draft.content
         expires = content.get("expires_at")
         row = MemoryRow(
@@ -129,7 +136,8 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
             helpful=0,
             harmful=0,
             expires_at=expires and datetime.fromisoformat(expires),
-            locked=False,
+            locked=locked,
+            **(draft.place or COMMON).columns,
             created_at=now,
             updated_at=now,
             deleted_at=None,
@@ -138,7 +146,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
         return self._record_new(transaction, author, row, draft.operation)
 
     async def _update(self, transaction: Transaction, row: MemoryRow, draft: Draft, author: Author) -> Sequence[Effect]:
-        new = self._create(transaction, draft, author)
+        new = self._create(transaction, draft, author, locked=row.locked)
         change = self._set(row, {**memory_of(row).state, "superseded_by": new.id})
         return new, self._record(transaction, author, change, Operation.UPDATE)
 
@@ -179,6 +187,7 @@ def _draft(wish: MemoryWish, present: Memory | None, content: Mapping[str, Any],
         reasons=wish.reasons,
         relations=wish.relations,
         locked=bool(present and present.locked),
+        place=present.place if present else wish.place,
     )
 
 

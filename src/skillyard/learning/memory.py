@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from skillyard.errors import InputError
 from skillyard.history.entries import Subject
-from skillyard.identity.principals import tenant_audience
 from skillyard.learning.models import MemoryRow
+from skillyard.learning.places import Place, place_of
 from skillyard.redact import storable
 
 MAX_TEXT: Final = 8_000
@@ -32,6 +32,7 @@ class Memory:
     harmful: int
     expires_at: datetime | None
     locked: bool
+    place: Place
     created_at: datetime
     updated_at: datetime
 
@@ -47,6 +48,14 @@ class Memory:
         }
 
     @property
+    def namespace(self) -> str | None:
+        return self.place.namespace
+
+    @property
+    def visibility(self) -> str:
+        return self.place.visibility
+
+    @property
     def digest(self) -> None:
         """A memory is what it says, and has none."""
 
@@ -57,7 +66,7 @@ class Memory:
 
     @property
     def subject(self) -> Subject:
-        return Subject(kind="memory", id=self.id, label=self.label, audience=tenant_audience(self.tenant_id))
+        return Subject(kind="memory", id=self.id, label=self.label, audience=self.place.audience(self.tenant_id))
 
     def holds(self, now: datetime) -> bool:
         """Whether it is still to be remembered."""
@@ -77,6 +86,7 @@ def memory_of(row: MemoryRow) -> Memory:
         harmful=row.harmful,
         expires_at=row.expires_at,
         locked=row.locked,
+        place=place_of(row),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, UniqueConstraint
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import Mapped, mapped_column
 
 from skillyard.db.base import ID_LENGTH, KEY, Base, UtcTime
@@ -14,7 +14,18 @@ OWN_ID: Final = 32
 SHA256: Final = 64
 
 
-class FeedbackRow(JobRow):
+class PlacedRow:
+    """What lives in a namespace."""
+
+    namespace_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    """None: on the common ground of the tenant."""
+    namespace: Mapped[str | None] = mapped_column(String(64))
+    """Its name, which never changes."""
+    private: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
+    """Whether only its members may read it."""
+
+
+class FeedbackRow(PlacedRow, JobRow):
     """What somebody said about an agent's work, and the job of learning from it.
 
     What was said never changes. `state` is that of the job; it is `waiting` while no model is set.
@@ -129,7 +140,7 @@ class ProposalRow(Base):
     created_at: Mapped[datetime] = mapped_column(UtcTime)
 
 
-class MemoryRow(Base):
+class MemoryRow(PlacedRow, Base):
     """One thing that an agent, or every agent of a tenant, is to remember."""
 
     __tablename__ = "memories"
@@ -152,7 +163,7 @@ class MemoryRow(Base):
     deleted_at: Mapped[datetime | None] = mapped_column(UtcTime)
 
 
-class RuleRow(Base):
+class RuleRow(PlacedRow, Base):
     """A decision rule as it stands; each of its versions is kept beside it."""
 
     __tablename__ = "decision_rules"

@@ -8,10 +8,12 @@ from typing import Any, Final
 from skillyard.history.entries import Subject
 from skillyard.learning.drafts import Draft, Related
 from skillyard.learning.models import ProposalRow
+from skillyard.learning.places import Place
 from skillyard.learning.states import Operation, ProposalState, Relation, Target
 
 _ATTACHES: Final = "attaches"
-"""Stands beside what an applier reads."""
+"""Stands beside what an applier reads, and so does the place."""
+_PLACE: Final = "place"
 _DRAFT: Final = (
     "target",
     "operation",
@@ -66,6 +68,7 @@ def draft_from(kept: Mapping[str, Any]) -> Draft:
     """The draft that columns, or JSON of them, keep."""
     content = dict(kept["content"])
     attaches = tuple(content.pop(_ATTACHES, ()))
+    place = content.pop(_PLACE, None)
     return Draft(
         target=Target(kept["target"]),
         operation=Operation(kept["operation"]),
@@ -75,6 +78,7 @@ def draft_from(kept: Mapping[str, Any]) -> Draft:
         base=kept["base"],
         content=content,
         attaches=attaches,
+        place=place and Place.read(place),
         summary=kept["summary"],
         reasons=tuple(kept["reasons"]),
         relations=_related(kept["relations"]),
@@ -92,7 +96,11 @@ def draft_columns(draft: Draft) -> dict[str, Any]:
         "target_name": draft.target_name,
         "audience": draft.audience,
         "base": draft.base,
-        "content": {**draft.content, **({_ATTACHES: list(draft.attaches)} if draft.attaches else {})},
+        "content": {
+            **draft.content,
+            **({_ATTACHES: list(draft.attaches)} if draft.attaches else {}),
+            **({_PLACE: draft.place.columns} if draft.place else {}),
+        },
         "summary": draft.summary,
         "reasons": list(draft.reasons),
         "relations": [each.as_dict() for each in draft.relations],

@@ -104,6 +104,7 @@ class Desk:
             text=text,
             agent_id=agent_id,
             relations=self.judgements.of(Target.MEMORY),
+            place=self.pupil.feedback.place,
         )
         return await self._commit(lambda: self.memories.draft(self.pupil.principal, wish))
 
@@ -137,6 +138,7 @@ class Desk:
             table=table,
             merge_mode=MergeMode(merge_mode),
             relations=self.judgements.of(Target.DMN_RULE),
+            place=self.pupil.feedback.place,
         )
         return await self._commit(lambda: self.rules.lesson_draft(self.pupil.principal, wish))
 

@@ -13,7 +13,8 @@ from skillyard.search.documents import Document
 from skillyard.search.index import SkillIndex
 
 MAX_RECALLED: Final = 50
-_EVERYONE: Final = "agent:"
+_ANY: Final = "*/"
+"""No agent: ids have no slash."""
 _INDEXES: Final = 16
 """Tenants whose memories are kept ready to be searched."""
 
@@ -33,20 +34,21 @@ class Recall:
         """What is remembered about something, the most fitting first; without words, the newest."""
         index, memories = await self._index(principal)
         now = self._clock()
-        seen_by = None if agent_id is None else {_EVERYONE, f"{_EVERYONE}{agent_id}"}
+        whose = [_ANY] if agent_id is None else ["", agent_id]
+        seen_by = {f"{audience} {agent}" for audience in principal.audiences for agent in whose}
         wanted = min(limit, MAX_RECALLED)
         if query.strip():
             found = await asyncio.to_thread(index.search, query, seen_by=seen_by, limit=MAX_RECALLED)
             fitting = [memories[hit.key] for hit in found.hits]
         else:
-            fitting = [each for each in memories.values() if agent_id is None or each.agent_id in {None, agent_id}]
+            fitting = [memory for memory in memories.values() if seen_by & set(_seen_by(memory))]
         return [memory for memory in fitting if memory.holds(now)][:wanted]
 
     async def _index(self, principal: Principal) -> tuple[SkillIndex, dict[str, Memory]]:
         number = await self._database.number()
         known = self._indexes.get(principal.tenant_id)
         if known is None or known[0] != number:
-            memories = {memory.id: memory for memory in await self._memories.all(principal)}
+            memories = {memory.id: memory for memory in await self._memories.of_tenant(principal.tenant_id)}
             index = await asyncio.to_thread(SkillIndex.of, map(_document, memories.values()))
             known = self._indexes[principal.tenant_id] = (number, index, memories)
             if len(self._indexes) > _INDEXES:
@@ -60,5 +62,11 @@ def _document(memory: Memory) -> Document:
         key=memory.id,
         name=memory.label,
         description=memory.text,
-        seen_by=(f"{_EVERYONE}{memory.agent_id or ''}",),
+        seen_by=_seen_by(memory),
     )
+
+
+def _seen_by(memory: Memory) -> tuple[str, str]:
+    """The keys by which it is found: who may read it, for its agent and for any."""
+    audience = memory.place.audience(memory.tenant_id)
+    return f"{audience} {memory.agent_id or ''}", f"{audience} {_ANY}"

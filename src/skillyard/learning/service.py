@@ -12,7 +12,7 @@ from skillyard.db.database import Database
 from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.history.service import History
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.identity.turns import Turns
 from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
@@ -27,6 +27,7 @@ from skillyard.learning.lessons import Lesson, Lessons
 from skillyard.learning.memories import Memories
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.pipeline import Deciders, LearningWork, wake_waiting
+from skillyard.learning.places import Place, place_named, require_at
 from skillyard.learning.proposal_diffs import ProposalDiffs
 from skillyard.learning.react_tools import Desk
 from skillyard.learning.recall import Recall
@@ -114,6 +115,12 @@ class LearningRooms:
             transcript=transcript,
         )
 
+    async def place(self, principal: Principal, namespace: str | None, *, private: bool = False) -> Place:
+        """Where something new of a principal goes."""
+        principal.require_scope(Scope.WRITE)
+        async with self.database.read() as session:
+            return await place_named(session, principal, namespace, private=private)
+
     async def work(self, principal: Principal) -> int:
         """Have begun with what nobody works on, of one tenant; how much that is."""
         principal.require_scope(Scope.WRITE)
@@ -140,6 +147,8 @@ class LearningRooms:
         """Take back all that a lesson changed, the last change first. Done again it changes nothing."""
         principal.require_scope(Scope.PUBLISH)
         lesson = await self.lessons.get(principal, lesson_id)
+        feedback = await self.intake.get(principal, lesson.feedback_id)
+        require_at(principal, feedback.place, Role.EDITOR, Scope.PUBLISH)
         if lesson.state is LessonState.UNDONE:
             return lesson
         if lesson.state is not LessonState.COMMITTED:

@@ -16,7 +16,7 @@ from skillyard.db.transaction import UNSEEN, Transaction
 from skillyard.errors import ConflictError, InputError, NotFoundError, UsageError
 from skillyard.identity.agents import Agent, Agents
 from skillyard.identity.models import PersonRow
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.jobs.rows import JobState
 from skillyard.jobs.service import Jobs
 from skillyard.learning.committing import Committing, Pupil
@@ -27,6 +27,7 @@ from skillyard.learning.intake import FEEDBACK, WAITING, feedback_row
 from skillyard.learning.lessons import Lesson, Lessons, set_stage
 from skillyard.learning.models import FeedbackRow
 from skillyard.learning.pipeline import NOBODY
+from skillyard.learning.places import place_of, require_at, visible, writable
 from skillyard.learning.react_tools import Desk, safely
 from skillyard.learning.skill_wish import ARTIFACT, SHAPE
 from skillyard.learning.states import Operation, Stage
@@ -84,7 +85,7 @@ class Taking:
         now = self._clock()
         until = now + timedelta(seconds=seconds)
         row = FeedbackRow
-        free = [row.tenant_id == principal.tenant_id, row.state.in_(_TAKEABLE), _is_free(now)]
+        free = [writable(principal, row), visible(principal, row), row.state.in_(_TAKEABLE), _is_free(now)]
         oldest = select(row.id).where(*free).order_by(row.created_at, row.id).limit(1).scalar_subquery()
         values = {"state": WAITING, "stage": Stage.MATCHING.value, "reason": "", "due_at": None}
         taken = (
@@ -241,7 +242,8 @@ class Taking:
 async def _taken(
     transaction: Transaction, principal: Principal, feedback_id: str, worker: str, now: datetime
 ) -> FeedbackRow:
-    row = await feedback_row(transaction.session, principal.tenant_id, feedback_id)
+    row = await feedback_row(transaction.session, principal, feedback_id)
+    require_at(principal, place_of(row), Role.EDITOR, Scope.WRITE)
     is_theirs = {"holder_id": row.holder_id, "holder_token": row.holder_token} == _holder(principal)
     if not is_theirs or row.taken_by != worker or row.taken_until is None or row.taken_until < now:
         raise ConflictError(

@@ -1,7 +1,7 @@
 """The history as a principal may see it, and undo."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,8 +39,6 @@ MAX_DIFF_BYTES: Final = 8 * MIB
 _KEPT: Final = 64
 """Pages that are kept until the next change: nothing is added to the history without one."""
 _PUBLISHING: Final = (Role.PUBLISHER, Scope.PUBLISH)
-_KNOWLEDGE: Final = frozenset({"memory", "rule"})
-"""What belongs to a tenant, and whoever may publish may change."""
 
 _IS_SKILL: Final = EntryRow.subject_kind == "skill"
 _OF_SKILLS: Final = EntryRow.subject_id.in_(bindparam("skills", expanding=True))
@@ -74,7 +72,12 @@ class Chronicle:
         self._history = history
         self._shelf = shelf
         self._bundles = bundles
+        self._rights: dict[str, Callable[[Principal, Entry], Awaitable[None]]] = {}
         self._kept = UntilChanged[tuple[object, ...], Page](database, size=_KEPT)
+
+    def register_right(self, kind: str, require: Callable[[Principal, Entry], Awaitable[None]]) -> None:
+        """A room above says who may take back what was done to its things."""
+        self._rights[kind] = require
 
     async def entries(
         self,
@@ -242,8 +245,8 @@ class Chronicle:
             require_role(principal, namespace, role, scope)
         elif entry.change.action.startswith("agent."):
             require_agent_rights(principal)
-        elif subject.kind in _KNOWLEDGE:
-            principal.require_scope(Scope.PUBLISH)
+        elif subject.kind in self._rights:
+            await self._rights[subject.kind](principal, entry)
         elif subject.audience == person_audience(principal.person_id):
             principal.require_scope(Scope.WRITE)
         else:

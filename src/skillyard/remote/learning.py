@@ -30,8 +30,13 @@ class LearningClient:
         time: str | None = None,
         event_id: str | None = None,
         source: str | None = None,
+        **place: str | None,
     ) -> dict[str, Any]:
-        """Give one piece of feedback; `created` is false where it had come before."""
+        """Give one piece of feedback; `created` is false where it had come before.
+
+        It lives in your own `namespace`, unless another is named, and so does what is learned from it; with the
+        `visibility` private, only the members of that see it.
+        """
         body = {
             "content": content,
             "task": task,
@@ -41,6 +46,7 @@ class LearningClient:
             "user": user,
             "time": time,
             "event_id": event_id,
+            **place,
         }
         return self._change("POST", "/feedback", body, source=source)
 
@@ -101,10 +107,18 @@ class LearningClient:
         return self._connection.get(_path("memories", memory_id))
 
     def remember(
-        self, text: str, *, agent: str | None = None, expires_at: str | None = None, reason: str = ""
+        self,
+        text: str,
+        *,
+        agent: str | None = None,
+        expires_at: str | None = None,
+        namespace: str | None = None,
+        visibility: str = "public",
+        reason: str = "",
     ) -> dict[str, Any]:
-        """Keep something for one agent, or for all."""
-        body = {"text": text, "agent_id": agent, "expires_at": expires_at}
+        """Keep something for one agent, or for all, in a namespace: your own, unless another is named."""
+        place = {"namespace": namespace, "visibility": visibility}
+        body = {"text": text, "agent_id": agent, "expires_at": expires_at, **place}
         return self._change("POST", "/memories", body, reason=reason)
 
     def change_memory(self, memory_id: str, fields: Mapping[str, Any], *, reason: str = "") -> dict[str, Any]:

@@ -227,10 +227,10 @@ async def test_what_was_settled_to_happen_at_once_does_so_under_another_policy(b
     author = bench.learner.author(lesson=lesson)
     draft = await bench.learner.memories.draft(bench.boss, MemoryWish(operation=Operation.CREATE, text="Say please."))
     at_once, reviewing = bench.learner.commits(), bench.commits
-    settled = await bench.lessons.settle(lesson, at_once.asking(author, draft), admin=True)
+    settled = await bench.lessons.settle(lesson, await at_once.asking(author, draft), admin=True)
     await reviewing.do(author, settled)
     assert await bench.remembered() == ["Say please."]
     other = bench.learner.author(lesson=await bench.learner.lesson())
-    asked = reviewing.asking(other, replace(draft, summary="Another."))
+    asked = await reviewing.asking(other, replace(draft, summary="Another."))
     await at_once.do(other, asked)
     assert await bench.remembered() == ["Say please."]

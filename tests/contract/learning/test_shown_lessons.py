@@ -41,7 +41,7 @@ async def test_a_lesson_about_a_private_skill_says_to_strangers_only_that_it_is_
     async def told(principal):
         lesson = await shown.get(principal, lesson_id)
         async with yard.database.read() as session:
-            kept = feedback_of(await feedback_row(session, principal.tenant_id, lesson.feedback_id))
+            kept = feedback_of(await feedback_row(session, principal, lesson.feedback_id))
         [feedback] = await shown.feedback(principal, [kept])
         transcript = await shown.transcript(principal, await lessons.get(principal, lesson_id))
         return lesson.state, feedback.stage, f"{lesson} {feedback} {transcript.decode()}"

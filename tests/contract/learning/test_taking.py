@@ -38,9 +38,10 @@ class Hands:
             clock=lambda: self.now,
         )
 
-    async def give(self, content: str, principal: Any = None) -> str:
+    async def give(self, content: str, principal: Any = None, *, namespace: str | None = None) -> str:
         """Feedback that waits, as its id."""
-        [taken] = await self.rooms.intake.take(principal or self.boss, [FeedbackSpec(content=content)])
+        spec = FeedbackSpec(content=content, namespace=namespace)
+        [taken] = await self.rooms.intake.take(principal or self.boss, [spec])
         while (await self.rooms.intake.get(self.boss, taken.feedback.id)).stage is not Stage.WAITING_FOR_MODEL:
             await self.rooms.database.wait_beyond(-1, poll=0.01)
         return taken.feedback.id
@@ -329,7 +330,7 @@ async def test_a_new_skill_that_cannot_be_attached_is_not_decided_again(begin: A
 
 
 async def test_feedback_is_held_by_a_person_and_a_token_not_by_a_name(hands: Hands, world: Any):
-    feedback = await hands.give("Be polite.")
+    feedback = await hands.give("Be polite.", namespace=world.team)
     holder = replace(world.boss, token_id=None)
     await hands.taking.take_next(holder, WORKER)
     [lesson] = await hands.taking.give(holder, feedback, {"support": "Be polite."}, worker=WORKER)
@@ -349,7 +350,7 @@ async def test_feedback_is_held_by_a_person_and_a_token_not_by_a_name(hands: Han
 
 
 async def test_the_name_of_an_agent_that_holds_feedback_is_told_to_nobody_else(hands: Hands, world: Any):
-    feedback = await hands.give("Be polite.")
+    feedback = await hands.give("Be polite.", namespace=world.team)
     await hands.taking.take_next(world.boss, WORKER)
     assert (await hands.rooms.intake.get(world.boss, feedback)).taken_by == WORKER
     seen = await hands.rooms.intake.get(world.publisher, feedback)

@@ -12,6 +12,7 @@ from skillyard.identity.turns import Turns
 from skillyard.learning.destinations import new_destinations, review_of
 from skillyard.learning.drafts import Draft, Related, remark
 from skillyard.learning.models import RuleCaseRow
+from skillyard.learning.places import COMMON, Place
 from skillyard.learning.rules.checks import Seriousness, report
 from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.merge import Merged, merge
@@ -37,6 +38,8 @@ class RuleWish:
     """The version that it was worked out against; None takes the one that there is now."""
     relations: Sequence[Related] = ()
     reasons: Sequence[str] = ()
+    place: Place = COMMON
+    """Where a new one goes."""
 
 
 class RuleDrafting:
@@ -54,7 +57,7 @@ class RuleDrafting:
         if wish.rule_id is None:
             raise UsageError("rule_id is missing.", hint="Say which rule is meant.", details={"field": "rule_id"})
         async with self._database.read() as session:
-            rule = rule_of(await rule_row(session, principal.tenant_id, wish.rule_id))
+            rule = rule_of(await rule_row(session, principal, wish.rule_id))
             cases = await cases_of(session, rule.id)
         if wish.operation is Operation.DELETE:
             return _draft(wish, rule, None, f"Delete the rule {rule.name!r}.", [])
@@ -69,7 +72,7 @@ class RuleDrafting:
         before: Mapping[str, Any] = {}
         if draft.target_id is not None:
             async with self._database.read() as session:
-                before = rule_of(await rule_row(session, principal.tenant_id, draft.target_id)).state
+                before = rule_of(await rule_row(session, principal, draft.target_id)).state
         brought = await self._turns.run(principal, lambda: new_destinations(_texts(before), _texts(draft.content)))
         if not brought:
             return draft
@@ -130,6 +133,7 @@ def _draft(
         relations=wish.relations,
         warnings=warnings,
         locked=bool(rule and rule.locked),
+        place=rule.place if rule else wish.place,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from skillyard.errors import InputError
 from skillyard.history.entries import Subject
-from skillyard.identity.principals import tenant_audience
 from skillyard.learning.models import RuleRow
+from skillyard.learning.places import Place, place_of
 from skillyard.learning.rules.table import DecisionTable, parse_table
 from skillyard.skill.names import hidden_characters
 from skillyard.skill.versions import Part, Version
@@ -34,6 +34,7 @@ class DecisionRule:
     """Its table as JSON."""
     digest: str
     locked: bool
+    place: Place
     created_at: datetime
     updated_at: datetime
 
@@ -56,7 +57,7 @@ class DecisionRule:
 
     @property
     def subject(self) -> Subject:
-        return Subject(kind="rule", id=self.id, label=self.name, audience=tenant_audience(self.tenant_id))
+        return Subject(kind="rule", id=self.id, label=self.name, audience=self.place.audience(self.tenant_id))
 
     def next_version(self, step: Part) -> str:
         return str(Version.parse(self.version).bump(step))
@@ -73,6 +74,7 @@ def rule_of(row: RuleRow) -> DecisionRule:
         document=row.table,
         digest=row.digest,
         locked=row.locked,
+        place=place_of(row),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

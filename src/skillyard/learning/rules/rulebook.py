@@ -3,25 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy.ext.asyncio import AsyncSession
-
 from skillyard.clock import Clock, utc_now
 from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
-from skillyard.errors import ConflictError
+from skillyard.errors import ConflictError, NotFoundError
 from skillyard.history.entries import Change, Entry
 from skillyard.history.service import History
-from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.identity.turns import Turns
 from skillyard.learning.drafts import Author, Draft, Effect
 from skillyard.learning.kept_knowledge import KeptKnowledge
 from skillyard.learning.models import RuleCaseRow, RuleRow, RuleVersionRow
+from skillyard.learning.places import COMMON, place_of, require_at
 from skillyard.learning.rules.evaluation import Decided, Decider
 from skillyard.learning.rules.idle_rows import require_rows_that_count
 from skillyard.learning.rules.rule import DecisionRule, rule_of
 from skillyard.learning.rules.store import (
     cases_of,
     free_version,
+    no_rule,
     note_case,
     rule_row,
     rules_of,
@@ -47,20 +47,20 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
         """The rules by name; with an agent, those that it goes by."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            return await rules_of(session, principal.tenant_id, agent_id)
+            return await rules_of(session, principal, agent_id)
 
     async def versions(self, principal: Principal, rule_id: str) -> list[RuleVersionRow]:
         """The versions of a rule, the newest first."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            await rule_row(session, principal.tenant_id, rule_id)
+            await rule_row(session, principal, rule_id)
             return await versions_of(session, rule_id)
 
     async def cases(self, principal: Principal, rule_id: str) -> Sequence[RuleCaseRow]:
         """The cases that it decided: the pinned ones, then the latest."""
         principal.require_scope(Scope.READ)
         async with self._database.read() as session:
-            await rule_row(session, principal.tenant_id, rule_id)
+            await rule_row(session, principal, rule_id)
             return await cases_of(session, rule_id)
 
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
@@ -86,7 +86,8 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
         """Keep a case as an example that must hold, or no longer."""
         principal.require_scope(Scope.PUBLISH)
         async with self._database.write(bookkeeping=True) as transaction:
-            await rule_row(transaction.session, principal.tenant_id, rule_id)
+            row = await rule_row(transaction.session, principal, rule_id)
+            require_at(principal, place_of(row), Role.EDITOR, Scope.PUBLISH, locked=row.locked)
             case = await transaction.session.get(RuleCaseRow, case_id)
             if case is not None and case.rule_id == rule_id:
                 case.pinned = pinned
@@ -94,8 +95,8 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
     def _value(self, row: RuleRow) -> DecisionRule:
         return rule_of(row)
 
-    async def _row(self, session: AsyncSession, tenant_id: str, key: str) -> RuleRow:
-        return await rule_row(session, tenant_id, key)
+    def _missing(self, key: str) -> NotFoundError:
+        return no_rule(key)
 
     def _require_base(self, row: RuleRow, draft: Draft) -> None:
         if row.version != draft.base:
@@ -113,6 +114,7 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
             created_at=now,
             updated_at=now,
             deleted_at=None,
+            **(draft.place or COMMON).columns,
             **_columns(draft.content),
         )
         transaction.session.add(row)

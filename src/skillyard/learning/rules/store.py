@@ -10,8 +10,10 @@ from sqlalchemy import delete, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.errors import NotFoundError
+from skillyard.identity.principals import Principal
 from skillyard.learning.ids import new_id
 from skillyard.learning.models import RuleCaseRow, RuleRow, RuleVersionRow
+from skillyard.learning.places import is_visible, visible
 from skillyard.learning.rules.rule import DecisionRule, rule_of
 from skillyard.skill.versions import Version
 
@@ -21,23 +23,27 @@ MAX_CASE: Final = 8_000
 """Characters of the inputs of a case that is kept."""
 
 
-async def rules_of(session: AsyncSession, tenant_id: str, agent_id: str | None) -> list[DecisionRule]:
+async def rules_of(session: AsyncSession, principal: Principal, agent_id: str | None) -> list[DecisionRule]:
     """The rules of a tenant by name; with an agent, those that it goes by."""
-    query = select(RuleRow).where(RuleRow.tenant_id == tenant_id, RuleRow.deleted_at.is_(None))
+    query = select(RuleRow).where(visible(principal, RuleRow), RuleRow.deleted_at.is_(None))
     if agent_id is not None:
         query = query.where(or_(RuleRow.agent_id.is_(None), RuleRow.agent_id == agent_id))
     return [rule_of(row) for row in await session.scalars(query.order_by(RuleRow.name, RuleRow.id))]
 
 
-async def rule_row(session: AsyncSession, tenant_id: str, rule_id: str) -> RuleRow:
+async def rule_row(session: AsyncSession, principal: Principal, rule_id: str) -> RuleRow:
     row = await session.get(RuleRow, rule_id)
-    if row is None or row.tenant_id != tenant_id or row.deleted_at is not None:
-        raise NotFoundError(
-            f"There is no decision rule {rule_id[:64]!r}.",
-            hint="List them: skillyard learn rules",
-            details={"rule": rule_id[:64]},
-        )
+    if row is None or row.deleted_at is not None or not is_visible(principal, row):
+        raise no_rule(rule_id)
     return row
+
+
+def no_rule(rule_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"There is no decision rule {rule_id[:64]!r}.",
+        hint="List them: skillyard learn rules",
+        details={"rule": rule_id[:64]},
+    )
 
 
 async def versions_of(session: AsyncSession, rule_id: str) -> list[RuleVersionRow]:

@@ -21,6 +21,7 @@ from skillyard.learning.ids import new_id
 from skillyard.learning.intake import Intake, Taken
 from skillyard.learning.kept_texts import kept
 from skillyard.learning.models import FeedbackRow, FeedbackSourceRow
+from skillyard.learning.places import COMMON
 from skillyard.learning.sources.addresses import Address, AddressReader
 from skillyard.learning.sources.dead_letters import bury
 from skillyard.learning.sources.readers import Reader
@@ -122,7 +123,7 @@ class Polling:
                 fresh.append((item, spec))
             elif said != spec.content_hash:
                 dead.append((item, _CHANGED))
-        outcomes = await take_each(self._intake, owner, [spec for _, spec in fresh], source=source.name)
+        outcomes = await take_each(self._intake, owner, [spec for _, spec in fresh], source=source.name, place=COMMON)
         created = sum(isinstance(outcome, Taken) and outcome.created for outcome in outcomes)
         for (item, _), outcome in zip(fresh, outcomes, strict=True):
             if not isinstance(outcome, Taken):

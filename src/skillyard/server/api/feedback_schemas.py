@@ -20,7 +20,7 @@ from skillyard.learning.intake import Taken
 from skillyard.learning.lessons import Lesson
 from skillyard.learning.proposal import Proposal
 from skillyard.learning.states import LessonState, Operation, ProposalState, Relation, Stage, Target
-from skillyard.server.api.learning_shapes import EffectSchema, Moment, Told
+from skillyard.server.api.learning_shapes import EffectSchema, Moment, Namespace, ShownNamespace, Told, Visibility
 from skillyard.server.api.shapes import Request
 
 
@@ -60,6 +60,8 @@ class FeedbackCreate(Request):
         max_length=MAX_EVENT_ID,
         description="Your own id of it: what comes again under it is taken in once. Without one, what it says counts.",
     )
+    namespace: Namespace = None
+    visibility: Visibility = "public"
 
     @property
     def spec(self) -> FeedbackSpec:
@@ -73,6 +75,8 @@ class FeedbackCreate(Request):
             user=self.user,
             time=self.time,
             event_id=self.event_id,
+            namespace=self.namespace,
+            private=self.visibility == "private",
         )
 
 
@@ -97,6 +101,8 @@ class FeedbackSchema(Told):
     taken_by: str | None = Field(
         description="The connected agent that works on it; of another person's only that there is one."
     )
+    namespace: ShownNamespace
+    visibility: Visibility
     created_at: datetime
     finished_at: datetime | None
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Generic, Literal, Self, TypeVar
 
@@ -10,8 +11,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from skillyard.errors import ConflictError, InputError
 from skillyard.history.entries import Why
-from skillyard.identity.principals import Principal
+from skillyard.identity.principals import Principal, Role, Scope
 from skillyard.learning.drafts import Author, CommitResult, Committed, Draft, Effect, Proposed
+from skillyard.learning.places import COMMON, require_at
 from skillyard.learning.service import LearningRooms
 from skillyard.learning.states import Operation
 from skillyard.server.api.caller import yard_of
@@ -52,6 +54,17 @@ class Counted(Listed[T], Generic[T]):
     def page(cls, items: list[Any], total: int, cursor: int, **more: Any) -> Self:  # noqa: ANN401 -- fields
         end = cursor + len(items)
         return cls(data=items, total=total, next_cursor=str(end) if items and end < total else None, **more)
+
+
+Namespace = Annotated[
+    str | None, Field(max_length=64, description="Whose roles say who may change it; null: your own namespace.")
+]
+ShownNamespace = Annotated[
+    str | None, Field(description="Whose roles say who may change it; null: the tenant's common ground.")
+]
+Visibility = Annotated[
+    Literal["public", "private"], Field(description="`private`: only the members of the namespace may read it.")
+]
 
 
 class Told(BaseModel):
@@ -104,6 +117,15 @@ def made_id(result: CommitResult, draft: Draft) -> str | None:
 def by_hand(principal: Principal, why: Why) -> Author:
     """A person who changes something without a lesson."""
     return Author(principal=principal, lesson_id=None, why=why)
+
+
+def by_whom_may(principal: Principal, draft: Draft) -> Draft:
+    """A change that somebody makes by hand. Whoever may change what is locked is not asked for it by a lock; a change
+    that is only proposed is nobody's to refuse by one.
+    """
+    locked = draft.locked and principal.scope.covers(Scope.PUBLISH)
+    require_at(principal, draft.place or COMMON, Role.EDITOR, Scope.WRITE, locked=locked)
+    return replace(draft, locked=False)
 
 
 def tag_of(state: str, *rest: object) -> str:

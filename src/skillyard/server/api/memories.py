@@ -26,8 +26,12 @@ from skillyard.server.api.learning_shapes import (
     Learning,
     Limit,
     Moment,
+    Namespace,
+    ShownNamespace,
     Told,
+    Visibility,
     by_hand,
+    by_whom_may,
     made_id,
     require_base,
     tag_of,
@@ -45,6 +49,8 @@ class MemoryCreate(Request):
     text: str = Field(min_length=1, max_length=MAX_TEXT, examples=["Refunds take five days."])
     agent_id: str | None = Field(default=None, max_length=MAX_ID, description="Null: for every agent.")
     expires_at: Moment | None = None
+    namespace: Namespace = None
+    visibility: Visibility = "public"
 
 
 class MemoryUpdate(Request):
@@ -76,6 +82,8 @@ class MemorySchema(Told):
     harmful: int
     expires_at: datetime | None
     locked: bool
+    namespace: ShownNamespace
+    visibility: Visibility
     created_at: datetime
     updated_at: datetime
 
@@ -112,6 +120,7 @@ async def create_memory(
     if body.agent_id is not None:
         await yard.registry.agents.get(caller, body.agent_id)
     wish = MemoryWish(operation=Operation.CREATE, text=body.text, agent_id=body.agent_id, expires_at=body.expires_at)
+    wish = replace(wish, place=await learning.place(caller, body.namespace, private=body.visibility == "private"))
     return Success(data=await _change(learning, caller, wish, why))
 
 
@@ -174,8 +183,7 @@ async def judge_memory(
 
 
 async def _change(learning: LearningRooms, caller: Principal, wish: MemoryWish, why: Why) -> MemoryChange:
-    # Whoever holds a memory holds it against lessons, not against people.
-    draft = replace(await learning.memories.draft(caller, wish), locked=False)
+    draft = by_whom_may(caller, await learning.memories.draft(caller, wish))
     result = await learning.commits.commit(by_hand(caller, why), draft)
     made = made_id(result, draft)
     memory = None if made is None else await learning.memories.get(caller, made)

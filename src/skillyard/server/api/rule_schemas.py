@@ -17,7 +17,7 @@ from skillyard.learning.rules.preview import Preview
 from skillyard.learning.rules.rule import MAX_DESCRIPTION, MAX_NAME, DecisionRule
 from skillyard.learning.rules.table import table_document
 from skillyard.server.api.caller import principal_of, yard_of
-from skillyard.server.api.learning_shapes import HandChange, Told
+from skillyard.server.api.learning_shapes import HandChange, Namespace, ShownNamespace, Told, Visibility
 from skillyard.server.api.shapes import Request
 
 XML: Final = "application/xml"
@@ -36,6 +36,8 @@ class RuleCreate(Request):
     description: str = Field(default="", max_length=MAX_DESCRIPTION)
     agent_id: str | None = Field(default=None, max_length=MAX_ID, description="Null: for every agent.")
     table: Table
+    namespace: Namespace = None
+    visibility: Visibility = "public"
 
 
 class RuleUpdate(Request):
@@ -71,6 +73,8 @@ class RuleSchema(Told):
     version: str
     digest: str
     locked: bool
+    namespace: ShownNamespace
+    visibility: Visibility
     table: dict[str, Any]
     created_at: datetime
     updated_at: datetime
@@ -85,6 +89,8 @@ class RuleSchema(Told):
             version=rule.version,
             digest=rule.digest,
             locked=rule.locked,
+            namespace=rule.place.namespace,
+            visibility="private" if rule.place.private else "public",
             table=dict(rule.document),
             created_at=rule.created_at,
             updated_at=rule.updated_at,

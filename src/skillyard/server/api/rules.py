@@ -1,6 +1,5 @@
 """Decision rules: made and changed by hand, looked over, and evaluated."""
 
-from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -17,7 +16,7 @@ from skillyard.learning.rules.rule import DecisionRule
 from skillyard.learning.service import LearningRooms
 from skillyard.learning.states import MergeMode, Operation
 from skillyard.server.api.caller import Caller, Reason, TheYard
-from skillyard.server.api.learning_shapes import Base, Learning, by_hand, made_id, require_base, tag_of
+from skillyard.server.api.learning_shapes import Base, Learning, by_hand, by_whom_may, made_id, require_base, tag_of
 from skillyard.server.api.rule_schemas import (
     XML,
     CasePin,
@@ -75,6 +74,7 @@ async def create_rule(
         description=body.description,
         agent_id=body.agent_id,
         table=body.table,
+        place=await learning.place(caller, body.namespace, private=body.visibility == "private"),
     )
     return Success(data=await _change(learning, caller, wish, why))
 
@@ -176,8 +176,7 @@ async def pin_rule_case(
 
 
 async def _change(learning: LearningRooms, caller: Principal, wish: RuleWish, why: Why) -> RuleChange:
-    # Whoever holds a rule holds it against lessons, not against people.
-    draft = replace(await learning.drafting.draft(caller, wish), locked=False)
+    draft = by_whom_may(caller, await learning.drafting.draft(caller, wish))
     present = await learning.rules.get(caller, wish.rule_id) if wish.rule_id else None
     if present is not None and wish.operation is Operation.UPDATE and draft.content == present.state:
         require_base(wish.base, present.version, {"version": present.version})
