@@ -46,6 +46,27 @@ _new_entry = cast("Callable[[type[SkillEntry], tuple[str, ...]], SkillEntry]", t
 """Makes a SkillEntry from a tuple of the right length, without the cost of a call in Python."""
 
 
+class Stamps:
+    """How the skill files of a walk looked. Most of those who ask for them need only the newest."""
+
+    def __init__(self, walk: Walk | None) -> None:
+        self._walk = walk
+
+    @property
+    def newest(self) -> int:
+        """The change time of the file that changed last."""
+        return max(self._walk.stamps[::STAMP_FIELDS], default=0) if self._walk else 0
+
+    def by_location(self) -> dict[str, tuple[int, int, int]]:
+        """For each skill file its change time, size and inode."""
+        walk = self._walk
+        if walk is None:
+            return {}
+        numbers = iter(walk.stamps)
+        locations = map(f"{walk.root}/".__add__, walk.paths)
+        return dict(zip(locations, zip(numbers, numbers, numbers, strict=True), strict=True))
+
+
 _NOTHING: Final = Catalog(entries=(), watched=True)
 """Where there is no skill, no file of one can change."""
 
@@ -128,13 +149,9 @@ class FolderLibrary:
         self._rows, self._walk = rows, walk
         return self._as_catalog(rows, walk), is_new
 
-    def stamps(self) -> dict[str, tuple[int, int, int]]:
-        """How each skill file looked when the last catalog was made, by its location: change time, size and inode."""
-        walk = self._walk
-        if walk is None:
-            return {}
-        numbers = iter(walk.stamps)
-        return dict(zip(self._locations(walk), zip(numbers, numbers, numbers, strict=True), strict=True))
+    def stamps(self) -> "Stamps":
+        """How the skill files looked when the last catalog was made."""
+        return Stamps(self._walk)
 
     def read(self, entry: SkillEntry) -> Parsed:
         path = entry.location

@@ -2,16 +2,19 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import sha256
 from itertools import count
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from skillyard.errors import SkillyardError
 from skillyard.library.beside import Beside, Stamp, look_beside
 from skillyard.library.regular import read_regular
 from skillyard.skill.library import SkillEntry
 from skillyard.skill.limits import MAX_SKILL_MD_BYTES
+
+if TYPE_CHECKING:
+    from skillyard.library.folder import Stamps
 
 YOUNG_NS: Final = 2_000_000_000
 """A file changed this recently may change again without its times showing it."""
@@ -38,7 +41,7 @@ class _Opened(NamedTuple):
     """The first look. Most folders are opened to be read once: nothing is worked out of it before there is a second."""
 
     entries: list[SkillEntry]
-    stamps: list[Stamp]
+    stamps: "Stamps"
     moment: int
 
 
@@ -50,18 +53,16 @@ class Revisions:
         self._opened: _Opened | None = None
         self._numbers = count(1)
 
-    def look(self, entries: Iterable[SkillEntry], stamps: Mapping[str, Stamp] | None = None) -> dict[str, int]:
-        """The numbers by id, as the skills are now. `stamps` are those of skill files, by location, if just taken."""
+    def look(self, entries: Iterable[SkillEntry], stamps: "Stamps | None" = None) -> dict[str, int]:
+        """The numbers by id, as the skills are now. `stamps` are those of skill files, if just taken."""
         listed = list(entries)
-        if stamps is None:
-            looks = [_stamp(entry.location) for entry in listed]
-        else:
-            looks = [stamps.get(entry.location, _GONE) for entry in listed]
         settled = time.time_ns() - YOUNG_NS
-        if not self._states and not self._opened and max(looks, default=_GONE)[0] < settled:
-            self._opened = _Opened(listed, looks, settled)
+        is_first = not self._states and not self._opened
+        if is_first and stamps is not None and stamps.newest < settled:
+            self._opened = _Opened(listed, stamps, settled)
             return dict(zip([entry.id for entry in listed], self._numbers, strict=False))
         before = self._before()
+        looks = _looks(listed, stamps)
         now = {
             entry.id: self._look(entry, stamp, before.get(entry.id)) for entry, stamp in zip(listed, looks, strict=True)
         }
@@ -72,9 +73,10 @@ class Revisions:
         opened, self._opened = self._opened, None
         if opened is None:
             return self._states
+        looks = _looks(opened.entries, opened.stamps)
         return {
             entry.id: _State(entry, _Mark(stamp), opened.moment, number)
-            for number, (entry, stamp) in enumerate(zip(opened.entries, opened.stamps, strict=True), 1)
+            for number, (entry, stamp) in enumerate(zip(opened.entries, looks, strict=True), 1)
         }
 
     def _look(self, entry: SkillEntry, stamp: Stamp, before: _State | None) -> _State:
@@ -88,6 +90,13 @@ class Revisions:
             differs = beside.differs(before.beside)
         is_same = not edited and before.entry == entry and not differs
         return _State(entry, mark, beside, before.revision if is_same else next(self._numbers))
+
+
+def _looks(entries: list[SkillEntry], stamps: "Stamps | None") -> list[Stamp]:
+    if stamps is None:
+        return [_stamp(entry.location) for entry in entries]
+    taken = stamps.by_location()
+    return [taken.get(entry.location, _GONE) for entry in entries]
 
 
 def _known(before: _State | None) -> Beside | None:

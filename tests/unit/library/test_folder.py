@@ -345,15 +345,15 @@ def test_an_index_that_lies_about_itself_is_not_trusted(tmp_path, library, settl
 
 def test_the_stamps_tell_how_each_skill_file_looked_at_the_last_catalog(tmp_path: Path, write_skill):
     library = FolderLibrary(tmp_path)
-    assert library.stamps() == {}
+    assert library.stamps().by_location() == {}
     path = write_skill(tmp_path / "pdf")
     (entry,) = library.catalog().entries
     status = path.stat()
-    assert library.stamps() == {entry.location: (status.st_ctime_ns, status.st_size, status.st_ino)}
+    assert library.stamps().by_location() == {entry.location: (status.st_ctime_ns, status.st_size, status.st_ino)}
     path.write_text(path.read_text() + "more")
-    assert library.stamps()[entry.location][1] == status.st_size
+    assert library.stamps().by_location()[entry.location][1] == status.st_size
     library.catalog()
-    assert library.stamps()[entry.location][1] == status.st_size + 4
+    assert library.stamps().by_location()[entry.location][1] == status.st_size + 4
 
 
 def test_of_endless_folders_without_skills_only_the_first_are_looked_into(tmp_path, monkeypatch):

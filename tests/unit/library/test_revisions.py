@@ -21,7 +21,7 @@ def root(tmp_path):
 @pytest.fixture
 def look(root):
     revisions, library = Revisions(), FolderLibrary(root)
-    return lambda: revisions.look(library.catalog().entries)
+    return lambda: revisions.look(library.catalog().entries, library.stamps())
 
 
 def test_a_number_stays_until_a_file_of_the_skill_changes(root, look):
