@@ -162,9 +162,9 @@ def retry(
     server: Server = None,
     token: Token = None,
 ) -> Answer:
-    """Learn from feedback again.
+    """Learn from feedback again, from where it stopped.
 
-    What failed or came to nothing goes on where it stopped; what was undone is decided anew.
+    What was undone is decided again.
     """
     with yard_client(server, token) as client:
         taken = client.learning.retry(feedback_id)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def check(*, agent: AgentNames = None, user: User = False, name: EntryName = ENTRY_NAME) -> Answer:
-    """Start this server as an agent's list says, and see whether its tools come in time.
+    """See whether an agent really gets the tools of this server.
 
-    It is started with the command and the variables that the agent would give it, asked for its tools, and called
-    once, which changes nothing. Exit code 1 when that fails, or takes longer than the agent waits.
+    The server is started with the command and the variables that the agent would give it, asked for its tools, and
+    called once, which changes nothing. Exit code 1 when that fails, or takes longer than the agent waits.
     """
     machine = Machine.here()
     results = [_tested(client, machine, name, user=user) for client in clients_named(agent, machine)]
