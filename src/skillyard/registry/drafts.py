@@ -47,6 +47,8 @@ def draft_of(bundle: Bundle, *, folder: str | None = None, found: Sequence[Findi
     """
     stated = document_of(bundle, folder=folder).name
     name = stated if folder is None else id_in_folder(stated, folder)
+    require_folder_name(name)
+    require_portable(bundle)
     return _draft(bundle, name, folder if name == stated else name, found)
 
 

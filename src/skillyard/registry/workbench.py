@@ -18,6 +18,7 @@ from skillyard.registry.drafts import (
     draft_as,
     draft_of,
     edited_bundle,
+    require_portable,
     with_file,
     with_files,
     without_file,
@@ -190,6 +191,7 @@ class Workbench:
             if visibility is None or visibility is skill.visibility:
                 return skill
             return await self.show(principal, skill.id, visibility, base=base, why=why)
+        require_portable(bundle)
         draft = await asyncio.to_thread(draft_as, bundle, renamed or skill.name)
 
         async def work(transaction: Transaction) -> Skill:

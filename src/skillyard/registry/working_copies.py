@@ -13,7 +13,7 @@ from skillyard.history.service import History
 from skillyard.identity.directory import Namespace
 from skillyard.identity.principals import NamespaceKind, Principal
 from skillyard.identity.world import require_world
-from skillyard.registry.drafts import Draft, require_folder_name, require_portable
+from skillyard.registry.drafts import Draft, require_folder_name
 from skillyard.registry.models import SkillRow
 from skillyard.registry.rows import add_skill, content_of, files_of, rewrite_skill
 from skillyard.registry.skills import (
@@ -54,7 +54,6 @@ class WorkingCopies:
         if visibility is Visibility.DISCOVERABLE:
             await require_world(transaction.session, principal)
         require_folder_name(draft.name)
-        require_portable(draft.bundle)
         now = self._clock()
         is_system = namespace.kind is NamespaceKind.SYSTEM
         if is_system and visibility is Visibility.PRIVATE:
@@ -88,7 +87,6 @@ class WorkingCopies:
 
     async def update(self, transaction: Transaction, skill: Skill, draft: Draft) -> Change:
         """Write a draft over a working copy within a transaction that has its bundle."""
-        require_portable(draft.bundle)
         if draft.name != skill.name:
             require_folder_name(draft.name)
             await self._require_free(transaction, skill, draft.name)

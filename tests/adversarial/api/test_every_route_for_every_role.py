@@ -207,6 +207,7 @@ OTHER_ROUTES = [
     # Discovery.
     ("the world", "GET /.well-known/agent-skills/index.json", "none", {}),
     ("the world", "GET /.well-known/agent-skills/{skill_id}/{file}", "discoverable", {}),
+    ("the world", "GET /.well-known/agent-skills/{skill_id}/versions.json", "discoverable", {}),
     ("the world", "GET /.claude-plugin/marketplace.json", "none", {}),
     ("the world", "GET /marketplace/marketplace.json", "none", {}),
     ("the world", "GET /marketplace.git/info/refs", "none", {"params": {"service": "git-upload-pack"}}),
