@@ -116,8 +116,11 @@ def test_a_fix_wraps_between_words_and_its_command_stays_whole(on_terminal, root
         with (folder / "evil/SKILL.md").open("a") as stream:
             stream.write(f"{folder}\n")
     shown = COLOURS.sub("", on_terminal(*words)[1])
-    assert "fix: Drop the edits into the trash with --force, or keep them:\r\n" in shown
-    assert f"\r\n{' ' * 11}skillyard update evil\r\n" in shown
+    indent = " " * 11
+    assert (
+        f"\r\n{indent}was edited since it was installed, or may have been. The fix keeps\r\n{indent}the edits" in shown
+    )
+    assert f"{indent}fix:\r\n{indent}skillyard update evil --root {tmp_path / 'there'}\r\n" in shown
 
 
 def test_where_things_in_the_trash_were_is_not_cut(on_terminal, root):

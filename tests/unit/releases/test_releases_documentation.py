@@ -55,7 +55,8 @@ def test_what_is_said_of_evaluations_is_so():
     policy = EvaluationPolicy()
     assert f"at least {policy.rate:.0%}".replace("%", " %") in PAGE
     assert f"with {policy.confidence:.0%}".replace("%", " %") in PAGE
-    assert f"fewer than {policy.least_runs} prove nothing" in PAGE
+    assert f"Fewer than {policy.least_runs} are\n`inconclusive`" in PAGE
+    assert judge(policy.least_runs - 1, policy.least_runs - 1).verdict == "inconclusive"
     assert [judge(passes, runs).passed for passes, runs in ((5, 5), (4, 5), (9, 10))] == [True, False, True]
 
 
