@@ -66,8 +66,12 @@ NAMESPACES: Final = (
 PEOPLE: Final = (
     Entry("list", "registry_people:list_people", "List the people of the tenant."),
     Entry("create", "registry_people:create_person", "Add a person to the tenant."),
-    Entry("disable", "registry_people:disable_person", "Shut a person out; their skills stay."),
-    Entry("enable", "registry_people:enable_person", "Let a person in again."),
+    Entry(
+        "disable",
+        "registry_people:disable_person",
+        "Disable a person: their tokens and sessions no longer work. Their skills stay.",
+    ),
+    Entry("enable", "registry_people:enable_person", "Enable a person who was disabled."),
 )
 
 _SKILLS: Final = "Skills"

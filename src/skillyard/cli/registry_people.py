@@ -230,17 +230,18 @@ def create_person(
 
 
 def disable_person(name: Person, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Shut a person out; their skills stay."""
+    """Disable a person: their tokens and sessions no longer work. Their skills stay."""
     with yard_client(server, token) as client:
         done = client.people.disable(name, reason=reason)
-    return Answer(document=done, text=lambda console: console.print(f"{inline(done['name'])} is shut out."))
+    text = f"{inline(done['name'])} is disabled: their tokens and sessions no longer work. Their skills stay."
+    return Answer(document=done, text=lambda console: console.print(text, soft_wrap=True))
 
 
 def enable_person(name: Person, *, reason: Why = "", server: Server = None, token: Token = None) -> Answer:
-    """Let a person in again."""
+    """Enable a person who was disabled."""
     with yard_client(server, token) as client:
         done = client.people.enable(name, reason=reason)
-    return Answer(document=done, text=lambda console: console.print(f"{inline(done['name'])} is let in."))
+    return Answer(document=done, text=lambda console: console.print(f"{inline(done['name'])} is enabled again."))
 
 
 def _life(token: dict[str, Any]) -> str:
