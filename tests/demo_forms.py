@@ -23,6 +23,7 @@ LOOKS = (
     "two_customers",  # two fields called Customer
     "clear_password",  # the password is typed into an ordinary text field
     "opposite",  # where Save was, only Delete order and Cancel are left
+    "echoes",  # a refused login says which password was wrong
     "slow",  # the form appears after half a second
 )
 
@@ -134,7 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
             if self.site.logins[-1] == (USER, PASSWORD):
                 self._go("/orders", cookie="in=yes; Path=/")
             else:
-                self._answer(login_page(self.site.look, "The user name or the password is wrong."))
+                which = f": {html.escape(sent.get('password', ''))}" if self.site.look == "echoes" else ""
+                self._answer(login_page(self.site.look, f"The user name or the password is wrong{which}."))
         elif path == "/orders":
             order = {name: sent.get(name, "") for name in ("customer", "quantity", "size", "gift", "coupon")}
             self.site.orders.append(order)

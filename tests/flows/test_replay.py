@@ -152,6 +152,42 @@ async def test_a_field_is_left_as_it_is_where_nothing_is_given_for_it(yard, site
     assert kept.success
 
 
+async def test_steps_after_the_one_that_failed_are_not_told_as_left_out(yard, site, order):
+    site.reset("two_customers")
+    document = payload_document(order)
+    optional = {**step('fill @e9 "{{coupon}}"', "textbox", "Coupon"), "when": "coupon"}
+    document["steps"][1:1] = [optional]
+    document["steps"].append(optional)
+    document["steps"].append({"type": "shell", "cmd": "echo {{coupon}}", "when": "coupon"})
+    document["kind"] = "hybrid_sequence"
+    document["variables"]["coupon"] = {"default": ""}
+    payload = parse_payload(document)
+    done = await yard.replay(payload, VALUES)
+    assert (done.verdict, done.step) == (Verdict.STEP_FAIL, 2)
+    assert [(report.index, report.success) for report in done.steps] == [(0, True), (1, True), (2, False)]
+    on = await yard.replay(payload, VALUES, stop_on_error=False)
+    assert [report.index for report in on.steps] == list(range(len(payload.steps)))
+
+
+async def test_what_the_page_itself_says_went_wrong_is_quoted_without_the_secret(yard, site, login):
+    site.reset("echoes")
+    *before, sign_in = login
+    steps = [*before, {**sign_in, "postcondition": []}, step("click @e1", "link", "New order")]
+    payload = parse_payload({"kind": "browser", "variables": LOGIN_VARIABLES, "steps": steps})
+    wrong = "not-the-password"
+    done = await yard.replay(payload, {**LOGIN, "password": wrong})
+    assert (done.verdict, done.step) == (Verdict.STEP_FAIL, 5)
+    assert 'has no link "New order"' in done.reason
+    assert "The page says: “The user name or the password is wrong: " in done.reason
+    assert wrong not in done.reason
+    assert "\n" not in done.reason
+
+    checked = parse_payload({"kind": "browser", "variables": LOGIN_VARIABLES, "steps": login})
+    done = await yard.replay(checked, {**LOGIN, "password": wrong})
+    assert done.verdict is Verdict.POSTCONDITION_FAIL
+    assert "The page says: “The user name or the password is wrong: " in done.reason
+
+
 async def test_labels_that_changed_a_little_are_recognised_and_told(yard, site, order):
     site.reset("relabelled")
     done = await yard.replay(order, VALUES)

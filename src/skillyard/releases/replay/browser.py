@@ -4,9 +4,11 @@ import asyncio
 import re
 import time
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from skillyard.redact import redact
 from skillyard.releases.outcomes import StepReport, Verdict
 from skillyard.releases.payloads import Check, Element, StepType
 from skillyard.releases.replay.checks import ADDRESS, SNAPSHOT, Checks, Said
@@ -18,6 +20,7 @@ from skillyard.releases.replay.roles import ACTING, fits, fitting
 from skillyard.sandbox.browser_steps import TYPING, BrowserStep
 from skillyard.sandbox.browsing import Drive, StepDone
 from skillyard.sandbox.session import Ending
+from skillyard.skill.prompt import shortened as shortened_line
 
 STEP_SECONDS: Final = 15.0
 LOOK: Final = "get url"
@@ -34,6 +37,8 @@ _INTERACTIVE: Final = replace(SNAPSHOT, options=("interactive",))
 _GONE: Final = ("is not on the page any more", "nothing like it appeared")
 _ATTEMPT: Final = 6.0
 """Seconds for doing something to an element that was just seen."""
+_QUOTED: Final = 200
+"""Characters of what a page says went wrong."""
 _SCREENSHOT: Final = BrowserStep(verb="screenshot")
 
 
@@ -86,7 +91,8 @@ class BrowserRow:
         if done.exit_code:
             waited = f"Waited in vain ({work.source.text}): " if work.step.verb == "wait" else ""
             is_final = done.ending is Ending.DIED
-            raise FailedError(Verdict.STEP_FAIL, waited + done.error, step=work.index, is_final=is_final)
+            said = "" if is_final else await self._alert()
+            raise FailedError(Verdict.STEP_FAIL, waited + done.error + said, step=work.index, is_final=is_final)
         try:
             await self.hold(work.source.checks, Said(output=done.output), step=work.index, seconds=work.source.timeout)
         except FailedError as error:
@@ -116,7 +122,7 @@ class BrowserRow:
         patience = self._clock.within(seconds or self._patience.checks)
         problem = await self._checks.failing(checks, said, seconds=patience, drive=self._drive)
         if problem is not None:
-            raise FailedError(verdict, problem, step=step)
+            raise FailedError(verdict, problem + await self._alert(), step=step)
 
     async def screenshot(self) -> bytes | None:
         """The page as it is now; none where a secret could be read on it."""
@@ -203,6 +209,14 @@ class BrowserRow:
         if shown.exit_code:
             raise NotFoundHereError(shown.error)
         return shown.output
+
+    async def _alert(self) -> str:
+        """What the page itself says went wrong, as it is added to a reason."""
+        with suppress(NotFoundHereError, TimeoutError):
+            alerts = Page(await self._snapshot()).alerts
+            # Cut only after it is redacted: of a secret nothing may be left that looks like none.
+            return f" The page says: “{shortened_line(redact(' '.join(alerts)), _QUOTED)}”" if alerts else ""
+        return ""
 
     async def _require_sense(self, step: BrowserStep, ref: str) -> None:
         """A ref of which nothing was recorded says little: it must at least be something that the verb is meant for."""

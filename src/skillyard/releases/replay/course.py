@@ -98,13 +98,12 @@ class Course:
         last = max((work.index for work in works if isinstance(work, BrowserWork)), default=-1)
         for browses, row in groupby(works, key=lambda work: isinstance(work, BrowserWork)):
             steps = list(row)
-            self._reports += [_left_out(work) for work in steps if work.left_out]
             if browses:
                 is_end = steps[-1].index == len(works) - 1
                 conditions = (on_page if not self._browsed else (), at_end if is_end else ())
                 await self._browse(list(_browser_works(steps)), *conditions, last=steps[-1].index == last)
             for work in steps:
-                if isinstance(work, CodeWork) and not work.left_out:
+                if isinstance(work, CodeWork):
                     await self._run(work)
         self._at = None
         if self._failures:
@@ -181,7 +180,7 @@ class Course:
                 await self._see(row)
 
         wish = self._wish(self.clock.within(MAX_SECONDS), self._secrets())
-        commands = [work.source.text for work in works] or [LOOK]
+        commands = [work.source.text for work in works if not work.left_out] or [LOOK]
         done = await self.browsing.drive(self.caller, self.sandbox.id, commands, wish, drive)
         self._executions.append(done.execution.id)
         if failure is not None:
@@ -192,12 +191,15 @@ class Course:
     async def _row(
         self, row: BrowserRow, works: Sequence[BrowserWork], before: Sequence[Check], after: Sequence[Check]
     ) -> None:
-        if not works:
+        if all(work.left_out for work in works):
             await row.look()
         expected = list(before)
-        for number, work in enumerate(works):
+        for work in works:
             self._at = work.index
-            if expected and (number > 0 or work.step.verb != "open"):
+            if work.left_out:
+                self._reports.append(_left_out(work))
+                continue
+            if expected and (row.reports or work.step.verb != "open"):
                 await row.hold(expected, Said(), step=None, verdict=Verdict.PRECONDITION_FAIL)
                 expected = []
             own = {(work.element.role, work.element.name)} if work.element else set[tuple[str, str]]()
@@ -220,6 +222,9 @@ class Course:
     async def _run(self, work: CodeWork) -> None:
         """Run a command or code."""
         self._at = work.index
+        if work.left_out:
+            self._reports.append(_left_out(work))
+            return
         wish = self._wish(self.clock.within(work.source.timeout or CODE_SECONDS), work.secrets)
         done: Done[Outcome] | Done[PythonOutcome]
         if work.source.type is StepType.SHELL:
@@ -317,7 +322,7 @@ def _split(checks: Sequence[Check]) -> tuple[list[Check], list[Check]]:
 
 
 def _browser_works(works: Sequence[Work]) -> Iterator[BrowserWork]:
-    return (work for work in works if isinstance(work, BrowserWork) and not work.left_out)
+    return (work for work in works if isinstance(work, BrowserWork))
 
 
 def _left_out(work: Work) -> StepReport:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -18,6 +18,7 @@ _GROUPS: Final = frozenset(
     )
 )
 """What tells elements of the same name apart."""
+_ALERTS: Final = frozenset({"alert", "alertdialog"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,13 +75,24 @@ class Page:
     @cached_property
     def text(self) -> str:
         """All that can be read on it, in one line."""
-        # What somebody typed is not what the page says.
-        said = (node.name if node.role in FILLED else node.label for node in self.nodes if node.role[0] != "/")
-        return " ".join(text for text in said if text)
+        return " ".join(self._read(self.nodes))
+
+    @property
+    def alerts(self) -> list[str]:
+        """What it says where it wants to be heard at once, such as that a password is wrong; each once."""
+        alerts = (node for node in self.nodes if node.role in _ALERTS)
+        said = (" ".join([node.label, *self._read(self._below(node))]).strip() for node in alerts)
+        return list(dict.fromkeys(text for text in said if text))
 
     def _said(self, group: Node, *, but: Node) -> str:
         inside = (node for node in self._below(group) if node.index != but.index and not node.role.startswith("/"))
         return " ".join(node.label for node in inside if node.label)
+
+    @staticmethod
+    def _read(nodes: Iterable[Node]) -> Iterator[str]:
+        # What somebody typed is not what the page says.
+        said = (node.name if node.role in FILLED else node.label for node in nodes if node.role[0] != "/")
+        return (text for text in said if text)
 
     def _below(self, group: Node) -> Sequence[Node]:
         end = group.index + 1
