@@ -1,7 +1,7 @@
 """`skillyard release replay`, `evaluate` and `run`: candidates put to the test, and released skills at work."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -9,6 +9,7 @@ from skillyard.cli.options import Token
 from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.release_options import CandidateId, Secret, Var, Vars, secrets, variables
 from skillyard.cli.release_screenshots import Screenshots, save_screenshots, saved_remarks
+from skillyard.cli.release_show import payload_of
 from skillyard.cli.release_text import PASS, place_and_reason, print_runs, print_steps, verdict_text
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, styled
@@ -42,10 +43,18 @@ def replay(
 ) -> Answer:
     """Replay a candidate, each time in a fresh sandbox.
 
-    It passes when enough replays pass that chance alone does not explain it. Exit code 1 when it does not pass.
+    Its steps are really taken, each time: an order that they place is placed. It passes when enough replays pass that
+    chance alone does not explain it. Exit code 1 when it does not pass.
     """
     values, hidden = variables(var or (), vars_file), secrets(secret or ())
     with yard_client(server, token) as client:
+        reached = _reached(payload_of(client, client.releases.candidate(candidate)))
+        if reached:
+            times = "once" if runs == 1 else f"{runs} times"
+            sink_of(context).say(
+                f"Its steps are really taken at {', '.join(reached)}, {times}: what they order, send or delete there"
+                " is really ordered, sent or deleted."
+            )
         begun = client.releases.replay(
             candidate, runs=runs, variables=values, secrets=hidden, benchmark=benchmark, timeout=timeout
         )
@@ -145,6 +154,14 @@ def run(
         exit_code=0 if done["verdict"] == PASS else 1,
         remarks=saved_remarks(screenshots, saved),
     )
+
+
+def _reached(payload: Any) -> Sequence[str]:  # noqa: ANN401 -- any JSON
+    """The places outside the sandbox that the steps of a payload may reach."""
+    document = cast("Mapping[str, Any]", payload if isinstance(payload, Mapping) else {})
+    network = document.get("network") or ()
+    allow = cast("Mapping[str, Any]", network).get("allow") if isinstance(network, Mapping) else network
+    return [str(place) for place in cast("list[object]", allow if isinstance(allow, list) else [])]
 
 
 def _print_evaluation(console: "Console", over: Mapping[str, Any]) -> None:

@@ -64,7 +64,7 @@ def show(
 
 def _show_candidate(client: YardClient, candidate_id: str) -> Answer:
     one = client.releases.candidate(candidate_id)
-    payload = _payload_of(client, one)
+    payload = payload_of(client, one)
     evaluations = client.releases.evaluations(candidate_id)["items"]
 
     def text(console: "Console") -> None:
@@ -104,7 +104,7 @@ def _candidate_facts(one: Mapping[str, Any]) -> dict[str, Any]:
 def _show_release(client: YardClient, release_id: str) -> Answer:
     one = client.releases.release(release_id)
     candidate = client.releases.candidate(one["candidate_id"])
-    payload = _payload_of(client, candidate)
+    payload = payload_of(client, candidate)
 
     def text(console: "Console") -> None:
         print_facts(console, _release_facts(one))
@@ -164,7 +164,7 @@ def _print_evaluation(console: "Console", one: Mapping[str, Any]) -> None:
         print_steps(console, failed)
 
 
-def _payload_of(client: YardClient, candidate: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- any JSON
+def payload_of(client: YardClient, candidate: Mapping[str, Any]) -> Any:  # noqa: ANN401 -- any JSON
     """The payload, if the yard keeps it: others have references of their own."""
     reference = candidate["payload_ref"] or ""
     if not reference.startswith(_OWN):

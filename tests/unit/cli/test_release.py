@@ -116,6 +116,19 @@ def test_a_document_has_every_run(release, candidate):
     assert told.json["screenshots"] == []
 
 
+def test_before_a_replay_it_is_said_where_its_steps_are_really_taken_and_how_often(release, candidate, run, tmp_path):
+    alone = release("replay", candidate, "-n", "1", "--var", "customer=Ada", "--secret", "password")
+    assert "really" not in alone.err  # nothing outside its sandbox is reached
+    networked = {**PAYLOAD, "network": {"allow": ["http://127.0.0.1:9", "https://shop.example"]}}
+    (tmp_path / "networked.json").write_text(json.dumps(networked))
+    execution = release("executions", "--json").json["entries"][0]["id"]
+    made = release("create", "order-tea", execution, "--payload", tmp_path / "networked.json").out.strip()
+    words = ("--var", "customer=Ada", "--secret", "password")
+    for times, said in ((1, "once"), (2, "2 times")):
+        first = release("replay", made, "-n", str(times), *words).err.splitlines()[0]
+        assert first.startswith(f"Its steps are really taken at http://127.0.0.1:9, https://shop.example, {said}: ")
+
+
 def test_a_missing_value_is_named(release, candidate):
     refused = release("replay", candidate, "--secret", "password")
     assert (refused.code, "customer" in refused.err) == (1, True)
