@@ -191,6 +191,7 @@ class _Adding:
         after = plain.after
         if not _same_source(plain.before, self.skill) and not self.force:
             after = replace(plain.before, links=plain.after.links if plain.after else ())
+            kept = replace(kept, pristine=None)  # the entry keeps its own source
         if after == plain.before and not plain.links and not plain.unlinks:
             return replace(kept, act=Act.UNCHANGED, after=after, pristine=None)
         return replace(kept, act=Act.RECORD, after=after, reason="The same content is there already.")

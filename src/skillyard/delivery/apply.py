@@ -1,7 +1,7 @@
 """Carrying a plan out, one skill at a time, each whole or not at all."""
 
 import shutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -15,7 +15,7 @@ from skillyard.delivery.lock import Lock, read_lock, write_lock
 from skillyard.delivery.look import Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import Act, Action, Plan, blocked
-from skillyard.delivery.prune import prune, remember
+from skillyard.delivery.prune import installed_from, prune, remember
 from skillyard.delivery.trash import Trash, TrashItem
 from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.library.disk import discard_folder, swap_folder, write_folder
@@ -54,10 +54,18 @@ def apply_plan(plan: Plan, *, home: Path) -> Outcome:
                 else:
                     kept.lock = _written_down(action, kept.lock)
                     done.append(action)
-            paths = {place.relative(action.path) for action in done if action.place == place}
-            remember(place, kept.lock, home, installed=paths)
+            remember(place, kept.lock, home, installed=_from_their_sources(place, done, home))
     prune(home)
     return Outcome(done=tuple(done), left=tuple(left), trashed=tuple(trash.added))
+
+
+def _from_their_sources(place: LockPlace, done: Sequence[Action], home: Path) -> set[str]:
+    """What was installed from where the lock has it now. A new link, or files that were kept here, tell nothing of a
+    source that somebody else wrote there.
+    """
+    known = installed_from(place, home)
+    paths = {place.relative(action.path): action for action in done if action.place == place}
+    return {path for path, action in paths.items() if action.pristine is not None or path not in known}
 
 
 @dataclass(slots=True)

@@ -127,7 +127,8 @@ class _Syncing:
         if self._obstacle:
             return blocked(plain, Act.CONFLICT, *self._way_out())
         if self._kept is not None:
-            return self._writing(plain, self._kept)
+            action = self._writing(plain, self._kept)
+            return action if self._options.follow else replace(action, pristine=None)  # its source was not asked
         if self._installed_from:
             return blocked_source(plain, self._installed_from, self._command("-y"))
         if isinstance(given, FetchedSkill):

@@ -1,3 +1,4 @@
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -14,6 +15,7 @@ from skillyard.delivery.merge import Favor
 from skillyard.delivery.place import project_place
 from skillyard.delivery.plan import Act, Action
 from skillyard.delivery.source import Source, SourceKind
+from skillyard.delivery.sync import plan_sync
 from skillyard.delivery.target import Target
 from skillyard.delivery.update import UpdateOptions, plan_update
 from skillyard.errors import NotFoundError
@@ -418,3 +420,34 @@ def test_keeping_ones_own_lines_says_that_upstreams_were_left_out(installed: Ins
     options = UpdateOptions(favor=Favor.OURS)
     (action,) = plan_update([installed.target.place], home=installed.home, options=options).actions
     assert "upstream's version of it was left out" in action.reason
+
+
+def _relink(installed: Installed) -> None:
+    installed.rewrite(links=(".cursor/skills/pdf",))
+    apply_plan(plan_update([installed.target.place], home=installed.home), home=installed.home)
+    assert (installed.target.place.base / ".cursor/skills/pdf").is_symlink()
+
+
+def _sync_what_was_lost(installed: Installed) -> None:
+    shutil.rmtree(installed.folder)
+    apply_plan(plan_sync([installed.target.place], home=installed.home), home=installed.home)
+    assert "Step 1." in installed.text()
+
+
+def _add_the_same_for_another_agent(installed: Installed) -> None:
+    found = fetch_source(Source(kind=SourceKind.GIT, location=f"file://{installed.repository.path}"))
+    target = replace(installed.target, links=(installed.target.place.base / ".cursor/skills",))
+    apply_plan(plan_add(found, [target]), home=installed.home)
+    assert (installed.target.place.base / ".cursor/skills/pdf").is_symlink()
+
+
+@pytest.mark.parametrize("change", [_relink, _sync_what_was_lost, _add_the_same_for_another_agent])
+def test_a_change_that_takes_nothing_from_a_new_source_does_not_accept_it(
+    installed: Installed, make_repository, skill_md, change: Callable[[Installed], None]
+):
+    other = make_repository({"skills/pdf/SKILL.md": skill_md("pdf", body="Other.\n")}, name="other")
+    installed.rewrite(source=replace(installed.entry.source, location=f"file://{other.path}"))
+    change(installed)
+    assert installed.entry.source.location == f"file://{other.path}"
+    assert installed.update() is Act.CONFLICT
+    assert "Other." not in installed.text()
