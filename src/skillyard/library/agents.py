@@ -105,6 +105,11 @@ def _user(*paths: str) -> tuple[Place, ...]:
     return tuple(Place(Scope.USER, path) for path in paths)
 
 
+def _own_and_shared(project: str, user: str) -> tuple[Place, ...]:
+    """Its own folders, each before the one that agents share."""
+    return (_own(project), *_project(".agents/skills"), _own(user, Scope.USER), *_user("~/.agents/skills"))
+
+
 def _plain(id: str, label: str, folder: str, *aliases: str) -> Agent:  # noqa: A002 -- the field's name
     return Agent(
         id=id,
@@ -233,24 +238,14 @@ AGENTS: Final = (
         id="windsurf",
         label="Windsurf",
         signs=("~/.codeium/windsurf",),
-        places=(
-            _own(".windsurf/skills"),
-            *_project(".agents/skills"),
-            _own("~/.codeium/windsurf/skills", Scope.USER),
-            *_user("~/.agents/skills"),
-        ),
+        places=_own_and_shared(".windsurf/skills", "~/.codeium/windsurf/skills"),
     ),
     Agent(
         id="roo",
         label="Roo Code",
         aliases=("roo-code",),
         signs=("~/.roo",),
-        places=(
-            _own(".roo/skills"),
-            *_project(".agents/skills"),
-            _own("~/.roo/skills", Scope.USER),
-            *_user("~/.agents/skills"),
-        ),
+        places=_own_and_shared(".roo/skills", "~/.roo/skills"),
         depth=1,
         name_is_folder=True,
         max_description=1_024,
@@ -274,12 +269,7 @@ AGENTS: Final = (
         label="Qwen Code",
         aliases=("qwen",),
         signs=("~/.qwen",),
-        places=(
-            _own(".qwen/skills"),
-            *_project(".agents/skills"),
-            _own("~/.qwen/skills", Scope.USER),
-            *_user("~/.agents/skills"),
-        ),
+        places=_own_and_shared(".qwen/skills", "~/.qwen/skills"),
         depth=1,
         switch=SwitchKind.DISABLED_LIST,
         settings=(*_user("~/.qwen/settings.json"), *_project(".qwen/settings.json")),
@@ -344,12 +334,7 @@ AGENTS: Final = (
         label="Kilo Code",
         aliases=("kilocode",),
         signs=("~/.kilo",),
-        places=(
-            _own(".kilo/skills"),
-            *_project(".agents/skills"),
-            _own("~/.kilo/skills", Scope.USER),
-            *_user("~/.agents/skills"),
-        ),
+        places=_own_and_shared(".kilo/skills", "~/.kilo/skills"),
     ),
     Agent(
         id="openhands",
