@@ -23,6 +23,8 @@ LOOKS = (
     "two_customers",  # two fields called Customer
     "clear_password",  # the password is typed into an ordinary text field
     "opposite",  # where Save was, only Delete order and Cancel are left
+    "dated",  # asks for a date, called "Delivery date"
+    "two_dates",  # asks for two dates
     "echoes",  # a refused login says which password was wrong
     "slow",  # the form appears after half a second
 )
@@ -91,6 +93,10 @@ def order_page(look: str) -> str:
     fields = [customer, quantity, size, gift]
     if look == "reordered":
         fields = [gift, size, _field("Coupon", "coupon"), quantity, customer]
+    if look in {"dated", "two_dates"}:
+        fields.append(_field("Delivery date", "due", "date"))
+    if look == "two_dates":
+        fields.append(_field("Date of the invoice", "invoiced", "date"))
     if look == "two_customers":
         fields.append(_field("Customer", "customer2", more="placeholder=again"))
     kind = "type=button" if look == "does_nothing" else ""
@@ -139,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self._answer(login_page(self.site.look, f"The user name or the password is wrong{which}."))
         elif path == "/orders":
             order = {name: sent.get(name, "") for name in ("customer", "quantity", "size", "gift", "coupon")}
-            self.site.orders.append(order)
+            self.site.orders.append({**order, **{name: sent[name] for name in ("due",) if name in sent}})
             self._go("/orders")
         else:
             at = int(sent.get("at", -1))

@@ -200,6 +200,35 @@ async def test_labels_that_changed_a_little_are_recognised_and_told(yard, site, 
     ]
 
 
+def dated(order, **element):
+    """The order with a date, of which the field was called otherwise."""
+    document = payload_document(order)
+    document["variables"]["due"] = {"type": "date"}
+    recorded = step('fill @e8 "{{due}}"', "textbox", "Deliver on", tag="input", **element)
+    document["steps"].insert(2, recorded)
+    return parse_payload(document)
+
+
+async def test_a_date_is_found_by_its_type_where_the_page_asks_for_only_one(yard, site, order):
+    site.reset("dated")
+    done = await yard.replay(dated(order, input_type="date"), {**VALUES, "due": "2027-03-04"})
+    assert done.passed, done.reason
+    assert site.orders == [{**ORDER, "due": "2027-03-04"}]
+    assert [report.recovered for report in done.steps if report.recovered] == [
+        'textbox "Deliver on" is now textbox "Delivery date", the only field of the type date'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("look", "kind"), [("two_dates", "date"), ("dated", "text"), ("dated", "time"), ("plain", "date")]
+)
+async def test_a_field_is_not_guessed_by_its_type_where_there_is_a_doubt(yard, site, order, look, kind):
+    site.reset(look)
+    done = await yard.replay(dated(order, input_type=kind), {**VALUES, "due": "2027-03-04"})
+    assert (done.verdict, done.step, site.orders) == (Verdict.STEP_FAIL, 2, [])
+    assert 'has no textbox "Deliver on", and nothing that plausibly is it' in done.reason
+
+
 @pytest.mark.parametrize(
     ("look", "step", "verdict", "reason"),
     [

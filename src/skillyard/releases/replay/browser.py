@@ -15,7 +15,15 @@ from skillyard.releases.replay.checks import ADDRESS, SNAPSHOT, Checks, Said
 from skillyard.releases.replay.page import Page
 from skillyard.releases.replay.preparation import BrowserWork
 from skillyard.releases.replay.reports import Clock, FailedError, shortened
-from skillyard.releases.replay.resolution import Found, NotFoundHereError, exactly, nearly
+from skillyard.releases.replay.resolution import (
+    Found,
+    NotFoundHereError,
+    NothingLikeItError,
+    exactly,
+    fields_to_type,
+    nearly,
+    only_of_type,
+)
 from skillyard.releases.replay.roles import ACTING, fits, fitting
 from skillyard.sandbox.browser_steps import TYPING, BrowserStep
 from skillyard.sandbox.browsing import Drive, StepDone
@@ -199,8 +207,29 @@ class BrowserRow:
                 except NotFoundHereError as error:
                     problem = error
             if over and problem is not None:
+                unlike = isinstance(problem, NothingLikeItError) and not _TRUNCATED.search(shown)
+                if unlike and (found := await self._of_type(page, element, verb, others)):
+                    return found
                 raise problem
             await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _of_type(
+        self, page: Page, element: Element, verb: str, others: Collection[tuple[str, str]]
+    ) -> Found | None:
+        """Find a field by its type, where nothing is called like it any more."""
+        types: dict[str, str] = {}
+        for node in fields_to_type(page, element, verb):
+            if node.ref is None:
+                continue
+            seen = await self._seen(node.ref)
+            if seen.exit_code or seen.target is None:
+                return None  # the page changes, so that nothing can be said of all its fields
+            types[node.ref] = str(seen.target.get("type"))
+        return only_of_type(page, element, types, others=others)
+
+    async def _seen(self, ref: str) -> StepDone:
+        """What an element is, as a look at it says."""
+        return await self._drive.look(BrowserStep(verb="is", arguments=("visible", ref)), seconds=_LOOK_SECONDS)
 
     async def _snapshot(self) -> str:
         shown = await self._drive.look(SNAPSHOT, seconds=self._clock.within(_LOOK_SECONDS))
@@ -220,11 +249,10 @@ class BrowserRow:
 
     async def _require_sense(self, step: BrowserStep, ref: str) -> None:
         """A ref of which nothing was recorded says little: it must at least be something that the verb is meant for."""
-        look = BrowserStep(verb="is", arguments=("visible", ref))
-        seen = await self._drive.look(look, seconds=_LOOK_SECONDS)
+        seen = await self._seen(ref)
         if seen.exit_code and not self._looked:
             await self._snapshot()  # the payload takes none itself, and cannot mean another one
-            seen = await self._drive.look(look, seconds=_LOOK_SECONDS)
+            seen = await self._seen(ref)
         if seen.exit_code or seen.target is None:
             raise NotFoundHereError(f"{seen.error or f'There is no {ref}.'} Nothing was recorded of what it was.")
         role = str(seen.target.get("role"))
@@ -239,7 +267,7 @@ class BrowserRow:
         element = work.element
         if element is None or element.password or not element.input_type or found is None or found.recovered:
             return False
-        seen = await self._drive.look(BrowserStep(verb="is", arguments=("visible", found.ref)), seconds=_LOOK_SECONDS)
+        seen = await self._seen(found.ref)
         same = seen.target is not None and seen.target.get("type") == element.input_type
         self._exposed = self._exposed or same
         return same

@@ -1,6 +1,6 @@
 """Finding an element again by its role and name: exactly one, or none."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,16 +8,23 @@ from skillyard.releases.payloads import Element
 from skillyard.releases.replay.labels import APART, ENOUGH, SAME, alikeness, plain
 from skillyard.releases.replay.page import Node, Page
 from skillyard.releases.replay.roles import akin, fits, fitting
+from skillyard.sandbox.browser_steps import TYPING
 
 _OTHER_ROLE: Final = 0.05
 """What it costs to have become something else, such as a link that was a button."""
 _SHOWN: Final = 6
 _RECORDED: Final = 500
 """So much of a name is recorded."""
+_TELLING_TYPES: Final = frozenset({"date", "datetime-local", "time", "month", "week", "email", "tel", "url"})
+"""Types of fields that say what is entered there. Secrets and plain text have none of them."""
 
 
 class NotFoundHereError(Exception):
     """The page does not have the one element; the message says what it has."""
+
+
+class NothingLikeItError(NotFoundHereError):
+    """Nothing on the page is called anything like it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,12 +65,41 @@ def nearly(page: Page, element: Element, verb: str, *, others: Collection[tuple[
     inside = _within(page, [node for _, node in plausible], element)
     ranked = [(score, node) for score, node in plausible if node in inside]
     if not ranked:
-        raise NotFoundHereError(_absent(page, element))
+        raise (NotFoundHereError if plausible else NothingLikeItError)(_absent(page, element))
     if len(ranked) > 1 and ranked[0][0] - ranked[1][0] < APART:
         named = " and ".join(node.title for _, node in ranked[:2])
         raise NotFoundHereError(f"{_title(element)} is not on the page, and both {named} may be it.")
     best = ranked[0][1]
     return Found(node=best, recovered=f"{_title(element)} is now {best.title}")
+
+
+def fields_to_type(page: Page, element: Element, verb: str) -> list[Node]:
+    """The fields whose types are worth a look where nothing is called like an element: all in which one can write."""
+    if element.password or element.input_type not in _TELLING_TYPES or verb not in TYPING:
+        return []
+    return [node for node in page.elements if fits(verb, node.role)]
+
+
+def only_of_type(
+    page: Page,
+    element: Element,
+    types: Mapping[str, str],
+    *,
+    others: Collection[tuple[str, str]] = (),
+) -> Found | None:
+    """The one field of the page that has the type of an element, whatever it is called; `types` are by ref.
+
+    None where there are two, where it is sought by another step, or stands in another group.
+    """
+    same = [node for node in page.elements if types.get(node.ref or "") == element.input_type]
+    if len(same) != 1 or (same[0].role, plain(same[0].name)) in {(role, plain(name)) for role, name in others}:
+        return None
+    if not akin(element.role, same[0].role) or same[0].disabled or not _within(page, same, element):
+        return None
+    return Found(
+        node=same[0],
+        recovered=f"{_title(element)} is now {same[0].title}, the only field of the type {element.input_type}",
+    )
 
 
 def _score(node: Node, element: Element) -> float:

@@ -4,7 +4,14 @@ import pytest
 
 from skillyard.releases.payloads import Element
 from skillyard.releases.replay.page import Page
-from skillyard.releases.replay.resolution import NotFoundHereError, exactly, nearly
+from skillyard.releases.replay.resolution import (
+    NotFoundHereError,
+    NothingLikeItError,
+    exactly,
+    fields_to_type,
+    nearly,
+    only_of_type,
+)
 
 PAGE = Page(
     """
@@ -128,6 +135,70 @@ def test_an_element_of_another_step_is_not_taken_for_it():
     assert nearly(page, element("textbox", "Customer"), "fill").ref == "@e1"
     with pytest.raises(NotFoundHereError):
         nearly(page, element("textbox", "Customer"), "fill", others=[("textbox", "Customer name")])
+
+
+FIELDS = Page(
+    """
+- group "Where" [ref=e20]
+  - textbox "Customer name" [ref=e1]
+  - textbox "Notes" [ref=e2]
+- group "When" [ref=e21]
+  - textbox "Delivery date" [ref=e3]
+- textbox "Contact" [disabled] [ref=e4]
+- button "Order" [ref=e5]
+""".lstrip("\n")
+)
+TYPES = {"@e1": "text", "@e2": "textarea", "@e3": "date", "@e4": "email"}
+
+
+def typed(kind, within="", role="textbox", **more):
+    return Element(role=role, name="Deliver on", tag="input", input_type=kind, within=within, **more)
+
+
+def test_a_field_that_is_called_otherwise_is_known_by_a_type_that_only_it_has():
+    with pytest.raises(NothingLikeItError):
+        nearly(FIELDS, typed("date"), "fill")
+    assert [node.ref for node in fields_to_type(FIELDS, typed("date"), "fill")] == ["@e1", "@e2", "@e3", "@e4"]
+    found = only_of_type(FIELDS, typed("date"), TYPES)
+    told = 'textbox "Deliver on" is now textbox "Delivery date", the only field of the type date'
+    assert (found.ref, found.recovered) == ("@e3", told)
+
+
+@pytest.mark.parametrize(
+    ("sought", "types", "others"),
+    [
+        (typed("date"), {**TYPES, "@e1": "date"}, []),
+        (typed("date"), TYPES, [("textbox", "Delivery date")]),
+        (typed("date", within="Where"), TYPES, []),
+        (typed("date", role="combobox"), TYPES, []),
+        (typed("time"), TYPES, []),
+        (typed("email"), TYPES, []),
+    ],
+    ids=["two of the type", "of another step", "in another group", "of another role", "none of the type", "disabled"],
+)
+def test_a_type_that_leaves_a_doubt_says_nothing(sought, types, others):
+    assert only_of_type(FIELDS, sought, types, others=others) is None
+
+
+@pytest.mark.parametrize(
+    ("sought", "verb"),
+    [
+        (typed("text"), "fill"),
+        (typed(""), "fill"),
+        (typed("number"), "fill"),
+        (typed("password", password=True), "fill"),
+        (typed("date", password=True), "fill"),
+        (typed("date"), "click"),
+    ],
+)
+def test_by_types_that_say_little_and_for_passwords_nothing_is_looked_for(sought, verb):
+    assert fields_to_type(FIELDS, sought, verb) == []
+
+
+def test_something_alike_in_another_group_is_a_doubt_too():
+    with pytest.raises(NotFoundHereError) as raised:
+        nearly(FIELDS, Element(role="textbox", name="Delivery dates", input_type="date", within="Where"), "fill")
+    assert not isinstance(raised.value, NothingLikeItError)
 
 
 def test_a_row_is_known_by_one_of_its_cells():
