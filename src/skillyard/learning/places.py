@@ -1,10 +1,10 @@
 """Where feedback, memories and decision rules live: in a namespace, whose roles say who may change them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.identity.namespaces import may_know, no_namespace, role_refusal
@@ -59,6 +59,14 @@ def visible(principal: Principal, rows: type[FeedbackRow | MemoryRow | RuleRow])
     """Holds for what a principal may read."""
     is_shown = or_(rows.private.is_(False), rows.namespace_id.in_(list(principal.roles)))
     return (rows.tenant_id == principal.tenant_id) & is_shown
+
+
+async def hidden_knowledge(session: AsyncSession, principal: Principal, ids: Collection[str]) -> set[str]:
+    """Those of the memories and rules, deleted ones included, that the principal may not know of now."""
+    found: set[str] = set()
+    for rows in (MemoryRow, RuleRow):
+        found |= set(await session.scalars(select(rows.id).where(rows.id.in_(list(ids)), ~visible(principal, rows))))
+    return found
 
 
 def writable(principal: Principal, rows: type[FeedbackRow]) -> ColumnElement[bool]:

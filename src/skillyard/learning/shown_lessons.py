@@ -1,7 +1,7 @@
-"""Lessons as people are told of them: everyone in a tenant may read its feedback, but not all of its skills."""
+"""Lessons as people are told of them: who may read feedback may not read all that was found for it, or changed."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -9,17 +9,20 @@ from skillyard.db.database import Database
 from skillyard.identity.principals import Principal
 from skillyard.learning.feedback import Feedback
 from skillyard.learning.lessons import Lesson, Lessons
-from skillyard.learning.states import Target
+from skillyard.learning.places import hidden_knowledge
 from skillyard.registry.veil import hidden_skills
 
-_SKILL_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-_OF_TENANT: Final = frozenset({"memory", "rule"})
-"""The kinds of what everyone in a tenant may know."""
+_ID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:mem|rule)-[0-9a-f]{12}")
+"""Of skills, memories and rules."""
+_NO_SKILLS: Final = frozenset({"memory", "rule"})
+"""The kinds of effects that tell of no skill."""
 _NOTHING: Final = b"[]"
 
 
 class ShownLessons:
-    """Of a lesson about a skill that is hidden from whoever asks, no more is told than that there is one."""
+    """Of a lesson about a skill, a memory or a rule that is hidden from the caller, no more is told than that there is
+    one.
+    """
 
     def __init__(self, database: Database, lessons: Lessons) -> None:
         self._database = database
@@ -34,9 +37,9 @@ class ShownLessons:
         return lesson
 
     async def shown(self, principal: Principal, lessons: Sequence[Lesson]) -> list[Lesson]:
-        """These lessons, less what tells of a skill that the principal may not see."""
+        """These lessons, less what tells of something that the principal may not see."""
         bare = await self._about_hidden(principal, lessons)
-        return [_bare(lesson) if lesson.id in bare else lesson for lesson in lessons]
+        return [_bare(lesson, bare[lesson.id]) if lesson.id in bare else lesson for lesson in lessons]
 
     async def feedback(self, principal: Principal, found: Sequence[Feedback]) -> list[Feedback]:
         """These pieces of feedback, without the reason why one stands where it does if that is hidden with a lesson."""
@@ -48,37 +51,39 @@ class ShownLessons:
         return [replace(each, reason="", error=None) if each.id in silent else each for each in found]
 
     async def transcript(self, principal: Principal, lesson: Lesson) -> bytes:
-        """All that was said while it was decided, as JSON; nothing where a hidden skill was among it."""
+        """All that was said while it was decided, as JSON; nothing where something hidden was among it."""
         if lesson.transcript is None:
             return _NOTHING
         said = await self._lessons.transcript(lesson)
         # Whatever was found or read came with its id.
-        named = set(_SKILL_ID.findall(said.decode("utf-8", "replace")))
+        named = set(_ID.findall(said.decode("utf-8", "replace")))
         return _NOTHING if await self._hidden(principal, named) else said
 
-    async def _about_hidden(self, principal: Principal, lessons: Sequence[Lesson]) -> set[str]:
-        about = {lesson.id: _skills_of(lesson) for lesson in lessons}
-        hidden = await self._hidden(principal, {skill for skills in about.values() for skill in skills})
-        return {lesson_id for lesson_id, skills in about.items() if skills & hidden}
+    async def _about_hidden(self, principal: Principal, lessons: Sequence[Lesson]) -> dict[str, set[str]]:
+        """The lessons that tell of something hidden, by their ids, with that."""
+        about = {lesson.id: _knowledge_of(lesson) for lesson in lessons}
+        hidden = await self._hidden(principal, {one for known in about.values() for one in known})
+        return {lesson_id: known & hidden for lesson_id, known in about.items() if known & hidden}
 
-    async def _hidden(self, principal: Principal, skills: set[str]) -> set[str]:
-        if not skills:
+    async def _hidden(self, principal: Principal, ids: set[str]) -> set[str]:
+        if not ids:
             return set()
         async with self._database.read() as session:
-            return await hidden_skills(session, principal, skills)
+            hidden = await hidden_skills(session, principal, ids)
+            return hidden | await hidden_knowledge(session, principal, ids)
 
 
-def _skills_of(lesson: Lesson) -> set[str]:
-    """The ids of all skills that a lesson changed, was to change, or stands in a relation to."""
-    found = {effect.id for effect in lesson.effects if effect.kind == "skill"} | set(lesson.attaches)
+def _knowledge_of(lesson: Lesson) -> set[str]:
+    """The ids of all that a lesson changed, was to change, or stands in a relation to."""
+    found = {effect.id for effect in lesson.effects} | set(lesson.attaches)
     draft = lesson.draft
     if draft is not None:
-        found |= {each.id for each in draft.relations if each.target is Target.SKILL}
-        if draft.target is Target.SKILL and draft.target_id is not None:
+        found |= {each.id for each in draft.relations}
+        if draft.target_id is not None:
             found.add(draft.target_id)
     return found
 
 
-def _bare(lesson: Lesson) -> Lesson:
-    kept = tuple(effect for effect in lesson.effects if effect.kind in _OF_TENANT)
+def _bare(lesson: Lesson, hidden: Collection[str]) -> Lesson:
+    kept = tuple(effect for effect in lesson.effects if effect.kind in _NO_SKILLS and effect.id not in hidden)
     return replace(lesson, effects=kept, decision=None, reason="", transcript=None)

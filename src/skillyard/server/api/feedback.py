@@ -161,7 +161,7 @@ async def get_lesson(
 
 @router.get("/lessons/{lesson_id}/transcript", summary="Read what was said while deciding")
 async def get_transcript(lesson_id: str, learning: Learning, caller: Caller) -> Success[list[dict[str, Any]]]:
-    """What the model and its tools said, in order, without secrets; nothing where they told of a skill that you may
+    """What the model and its tools said, in order, without secrets; nothing where they told of something that you may
     not see.
     """
     return Success(data=await _transcript(learning, caller, await learning.shown.get(caller, lesson_id)))
