@@ -46,13 +46,13 @@ def _database(settings: Settings, *, deep: bool) -> Check:
     try:
         require_database(settings, open_blobs(settings.blobs))
         present = present_revision(settings.database)
+        problems = [] if present is None else damage(settings.database, deep=deep)
     except SkillyardError as error:
         fix = error.hint or _database_fix(settings)
         return Check(name="database", status=Status.FAILED, message=error.message, fix=fix)
     known = revisions()
     if present is None:
         return ok("database", f"{place}: nothing kept yet; made when it is first used")
-    problems = damage(settings.database, deep=deep)
     if problems:
         message = f"{place} is damaged: {'; '.join(problems)}"
         return Check(name="database", status=Status.FAILED, message=message, fix=_database_fix(settings))

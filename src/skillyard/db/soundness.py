@@ -1,18 +1,24 @@
 """Whether a database can still be read: a look at every table, and a look at every page."""
 
+import sqlite3
 from typing import Final
 
 from sqlalchemy import Connection, create_engine, inspect, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.pool import NullPool
 
 from skillyard.db.base import Base
-from skillyard.db.engine import SQLITE
+from skillyard.db.engine import SQLITE, place_of
 from skillyard.db.revision import readable
+from skillyard.errors import UnavailableError
 
 _SHOWN: Final = 5
 _SOUND: Final = "ok"
+_UNREACHED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_CANTOPEN})
+"""The last byte of SQLite's codes for a file that others hold, or that cannot be opened."""
+_DAMAGE: Final = ("XX", "58")
+"""How PostgreSQL's codes begin for what is corrupt, and for files that cannot be read."""
 
 
 async def look_at_tables(session: AsyncSession) -> None:
@@ -22,7 +28,10 @@ async def look_at_tables(session: AsyncSession) -> None:
 
 
 def damage(address: str, *, deep: bool = False) -> list[str]:
-    """What is wrong with the database of an address, which is only read; deep also compares indexes with tables."""
+    """What is wrong with the database of an address, which is only read; deep also compares indexes with tables.
+
+    Raises `UnavailableError` where the database does not answer, which says nothing of what is in it.
+    """
     url, arguments = readable(address)
     engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
     try:
@@ -33,7 +42,12 @@ def damage(address: str, *, deep: bool = False) -> list[str]:
                 return [line for line in said if line != _SOUND]
             return _unreadable(connection, deep=deep)
     except (SQLAlchemyError, UnicodeDecodeError) as error:
-        return [_first_line(error)]
+        if _tells_damage(error):
+            return [_first_line(error)]
+        place = place_of(url)
+        raise UnavailableError(
+            f"The database {place} did not answer: {_first_line(error)}.", details={"database": place}
+        ) from error
     finally:
         engine.dispose()
 
@@ -44,10 +58,23 @@ def _unreadable(connection: Connection, *, deep: bool) -> list[str]:
         try:
             read = f'SELECT count(*) FROM "{name}"' if deep else f'SELECT 1 FROM "{name}" LIMIT 1'  # noqa: S608
             connection.execute(text(read))
+        except ProgrammingError:  # another program's, which this one may not read, or gone by now
+            connection.rollback()
         except SQLAlchemyError as error:
+            if not _tells_damage(error):
+                raise
             connection.rollback()
             found.append(f"{name}: {_first_line(error)}")
     return found[:_SHOWN]
+
+
+def _tells_damage(error: Exception) -> bool:
+    """Whether it is about what is stored, and not about reaching it."""
+    cause = getattr(error, "orig", None) or error
+    code: int | None = getattr(cause, "sqlite_errorcode", None)
+    if code is not None:
+        return code & 0xFF not in _UNREACHED
+    return isinstance(cause, UnicodeDecodeError) or (getattr(cause, "sqlstate", None) or "").startswith(_DAMAGE)
 
 
 def _first_line(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
 from skillyard.db.soundness import damage
-from skillyard.errors import StoreUnavailableError
+from skillyard.errors import StoreUnavailableError, UnavailableError
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +18,10 @@ class Soundness:
         self._found: list[str] = []
 
     async def look(self, database: str) -> None:
-        self._found = await asyncio.to_thread(damage, database)
+        try:
+            self._found = await asyncio.to_thread(damage, database)
+        except UnavailableError as error:  # the check of the database tells whether it answers now
+            _log.warning("Whether the database is damaged is not known: %s", error.message)
         for problem in self._found:
             _log.error("The database is damaged: %s", problem)
 
