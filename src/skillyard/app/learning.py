@@ -9,6 +9,7 @@ from skillyard.blobs.store import Blobs
 from skillyard.config.settings import Settings
 from skillyard.db.database import Database
 from skillyard.history.service import History
+from skillyard.identity.turns import Turns
 from skillyard.jobs.service import Jobs
 from skillyard.learning.service import LearningRooms, SkillParts
 from skillyard.learning.skills.applying import SkillApplier
@@ -18,7 +19,7 @@ from skillyard.registry.service import Registry
 from skillyard.releases.service import LearnedSkillRooms
 
 
-def learning_rooms(
+def learning_rooms(  # noqa: PLR0913, PLR0917 -- one parameter for each room that learning needs
     settings: Settings,
     database: Database,
     blobs: Blobs,
@@ -27,6 +28,7 @@ def learning_rooms(
     search: RegistrySearch,
     sandboxes: SandboxRooms,
     jobs: Jobs,
+    turns: Turns,
     releases: Callable[[], LearnedSkillRooms],
 ) -> LearningRooms:
     """The rooms over an open yard; jobs learn from then on."""
@@ -43,6 +45,7 @@ def learning_rooms(
         history,
         registry,
         jobs,
+        turns,
         models,
         settings.learning,
         skills,

@@ -7,6 +7,7 @@ from skillyard.blobs.store import Blobs
 from skillyard.clock import Clock, utc_now
 from skillyard.config.settings import Settings
 from skillyard.db.database import Database
+from skillyard.identity.turns import Turns
 from skillyard.sandbox.browsing import Browsing
 from skillyard.sandbox.cargo_ledger import CargoLedger
 from skillyard.sandbox.defaults import SandboxDefaults
@@ -58,11 +59,12 @@ def sandbox_rooms(
     settings: Settings,
     *,
     choosing: Choosing | None = None,
+    turns: Turns | None = None,
     clock: Clock = utc_now,
 ) -> SandboxRooms:
     """The rooms over an open database; nothing is started or looked for before it is needed.
 
-    `choosing` gives other backends than those of the settings.
+    `choosing` gives other backends than those of the settings; `turns` are those of the yard.
     """
     backends = SettingsBackends(settings)
     running = Running(database, choosing or backends, Host(database, settings.home, clock=clock), clock=clock)
@@ -87,7 +89,7 @@ def sandbox_rooms(
         workspace=Workspace(sandboxes, running),
         log=log,
         onlookers=onlookers,
-        imported=ImportedRuns(database, clock=clock),
+        imported=ImportedRuns(database, turns or Turns(), clock=clock),
         imported_sessions=ImportedSessions(database),
         sweep=Sweep(database, sandboxes, cargos, running, clock=clock),
         running=running,

@@ -83,6 +83,7 @@ class Yard:
     sandboxes: SandboxRooms
     injection: SandboxInjection
     jobs: Jobs
+    turns: Turns
 
     @cached_property
     def stored(self) -> StoredBlobs:
@@ -129,6 +130,7 @@ class Yard:
             self.search,
             self.sandboxes,
             self.jobs,
+            self.turns,
             lambda: self.releases,
         )
 
@@ -163,12 +165,13 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     embeddings = open_embeddings(settings)
     index = RegistryIndex(documents, IndexFolder(search_folder(settings.home)))
     search = RegistrySearch(documents, index, embeddings)
-    sandboxes = sandbox_rooms(database, blobs, settings)
+    turns = Turns()
+    sandboxes = sandbox_rooms(database, blobs, settings, turns=turns)
     jobs = Jobs(database, workers=settings.job_workers)
     register_candidate_undo(history)
     # They know how what was learned is taken back, and by whom.
     registry.chronicle.register_right("memory", Memories(database, history).require_undo)
-    registry.chronicle.register_right("rule", Rulebook(database, history, Turns()).require_undo)
+    registry.chronicle.register_right("rule", Rulebook(database, history, turns).require_undo)
 
     async def undo_release(entry: Entry) -> Step:
         return await yard.releases.releases.undo(entry)
@@ -207,6 +210,7 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
             canaries=in_use,
         ),
         jobs=jobs,
+        turns=turns,
     )
     return yard
 

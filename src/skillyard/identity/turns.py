@@ -15,27 +15,32 @@ T = TypeVar("T")
 MAX_AT_ONCE: Final = 8
 """Pieces of one person: one that is worked on, and those that wait for it."""
 _THREADS: Final = 2
-"""They share one interpreter: more would only make each other, and all other requests, slower."""
+"""For work of many seconds. They share one interpreter: more would slow down each other, and all other requests."""
 
 
 class Turns:
     """Gives each person one turn at a time. Whoever asks for much waits for themselves, and nobody else for them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, threads: int = _THREADS) -> None:
+        self._most_threads = threads
         self._locks: dict[str, asyncio.Lock] = {}
         self._counts: dict[str, int] = {}
 
     async def run(self, principal: Principal, work: Callable[[], T]) -> T:
-        """The answer of some work, when it is this person's turn."""
-        person = principal.person_id
-        count = self._counts.get(person, 0)
-        if count == MAX_AT_ONCE:
+        """The answer of some work, when it is this person's turn; refused where too much of theirs waits already."""
+        count = self._counts.get(principal.person_id, 0)
+        if count >= MAX_AT_ONCE:
             raise TooManyRequestsError(
                 f"{count} such requests of yours are being worked on; no more than {MAX_AT_ONCE} may wait at once.",
                 hint="Send them one after the other.",
                 details={"value": count + 1, "limit": MAX_AT_ONCE, "retry_after": 1},
             )
-        self._counts[person] = count + 1
+        return await self.complete(principal, work)
+
+    async def complete(self, principal: Principal, work: Callable[[], T]) -> T:
+        """The same for the end of what was done already: it is never refused."""
+        person = principal.person_id
+        self._counts[person] = self._counts.get(person, 0) + 1
         try:
             async with self._locks.setdefault(person, asyncio.Lock()):
                 # A thread cannot be stopped: whoever goes away has their turn until it is done.
@@ -47,4 +52,4 @@ class Turns:
 
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_THREADS, thread_name_prefix="turn")
+        return ThreadPoolExecutor(self._most_threads, thread_name_prefix="turn")

@@ -55,13 +55,14 @@ class SkillParts:
 class LearningRooms:
     """One object per job, sharing one store."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- one parameter for each room that learning needs
         self,
         database: Database,
         blobs: Blobs,
         history: History,
         registry: Registry,
         jobs: Jobs,
+        turns: Turns,
         models: ModelSource,
         policy: Learning,
         skills: SkillParts,
@@ -77,7 +78,7 @@ class LearningRooms:
         self.shown = ShownLessons(database, self.lessons)
         self.memories = Memories(database, history, clock=clock)
         self.recall = Recall(database, self.memories, clock=clock)
-        self.turns = Turns()
+        self.turns = turns
         self.rules = Rulebook(database, history, self.turns, clock=clock)
         self.drafting = RuleDrafting(database, self.turns)
         self.commits = Commits(database, history, [self.memories, self.rules, skills.applier], policy, clock=clock)

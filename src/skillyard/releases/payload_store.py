@@ -1,5 +1,6 @@
 """Keeping payloads: each content of one owner once, as it was sent, and safe from the sweep of orphans."""
 
+import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -48,7 +49,7 @@ class PayloadStore:
         """Keep a payload; what can be replayed is checked, anything else is kept as it is."""
         caller.require_scope(Scope.WRITE)
         if is_replayable(kind):
-            parse_payload(document, kind=kind)
+            await asyncio.to_thread(parse_payload, document, kind=kind)
         return await self._keep(caller, document, kind, once=True)
 
     async def put_parsed(self, caller: Principal, payload: Payload) -> StoredPayload:
@@ -94,8 +95,7 @@ class PayloadStore:
                 hint=f"Use 1 to {MAX_KIND} characters, such as browser, code or hybrid_sequence.",
                 details={"field": "kind", "value": kind[:100], "limit": MAX_KIND},
             )
-        clean = clean_json(document)
-        data = json.dumps(clean, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
+        clean, data = await asyncio.to_thread(_written, document)
         if len(data) > MAX_BYTES:
             raise LimitError(
                 f"The payload has {len(data):,} bytes; at most {MAX_BYTES:,} are kept.",
@@ -126,6 +126,12 @@ class PayloadStore:
 
         own_id = await put_and_claim(self._database, self._blobs, [data], register, clock=self._clock)
         return StoredPayload(ref=f"{BLOB}{own_id}", kind=kind, document=clean)
+
+
+def _written(document: Any) -> tuple[Any, bytes]:  # noqa: ANN401 -- any JSON
+    """A document without secrets, and the bytes that are kept of it."""
+    clean = clean_json(document)
+    return clean, json.dumps(clean, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 
 def unsupported(ref: str | None) -> InputError:

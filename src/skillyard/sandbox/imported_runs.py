@@ -17,6 +17,7 @@ from skillyard.db.database import Database
 from skillyard.db.transaction import Transaction
 from skillyard.errors import LimitError
 from skillyard.identity.principals import Principal, Scope
+from skillyard.identity.turns import Turns
 from skillyard.redact import redact, storable
 from skillyard.sandbox.capture.known_secrets import KnownSecrets
 from skillyard.sandbox.capture.records import cleaned
@@ -59,8 +60,9 @@ class ImportReceipt:
 class ImportedRuns:
     """Keeps runs from elsewhere for those who had them."""
 
-    def __init__(self, database: Database, *, clock: Clock = utc_now) -> None:
+    def __init__(self, database: Database, turns: Turns, *, clock: Clock = utc_now) -> None:
         self._database = database
+        self._turns = turns
         self._clock = clock
 
     async def add(self, caller: Principal, session: ImportedSession, runs: Sequence[ImportedRun]) -> ImportReceipt:
@@ -73,11 +75,9 @@ class ImportedRuns:
                 details={"field": "runs", "value": len(runs), "limit": MAX_RUNS},
             )
         sandbox_id = _named(IMPORTED, caller.person_id, session.agent, session.session)
-        known = KnownSecrets()
-        clean = {
-            _named("exec", caller.person_id, session.agent, one.id): replace(one, run=cleaned(one.run, known, {}))
-            for one in runs
-        }
+        clean = await self._turns.run(
+            caller, lambda: {_named("exec", caller.person_id, session.agent, one.id): one for one in _cleaned(runs)}
+        )
         async with self._database.write() as transaction:
             query = select(ExecutionRow.id).where(ExecutionRow.id.in_(list(clean)))
             there = set(await transaction.session.scalars(query))
@@ -132,13 +132,13 @@ class ImportedRuns:
             "sandbox_id": sandbox_id,
             "session_id": None,
             "exec_type": run.exec_type.value,
-            "code": redact(storable(run.code)),
+            "code": run.code,
             "success": run.success,
             "ending": run.ending,
             "exit_code": run.exit_code,
             "milliseconds": round(run.seconds * 1000),
-            "output": kept(run.output),
-            "error": None if run.error is None else kept(run.error),
+            "output": run.output,
+            "error": run.error,
             "truncated": run.truncated,
             "network": [],
             "skills": [],
@@ -148,11 +148,10 @@ class ImportedRuns:
         }
 
     def _note(self, own_id: str, agent: str, run: Run) -> dict[str, Any]:
-        said = run.said.description
         tags = tidy_tags(f"{IMPORTED},{agent}")
         return {
             "execution_id": own_id,
-            "description": None if said is None else redact(storable(said)),
+            "description": run.said.description,
             "tags": tags,
             "tag_list": tag_list(tags),
             "notes": None,
@@ -161,6 +160,23 @@ class ImportedRuns:
             "learn_processed_at": None,
             "updated_at": self._clock(),
         }
+
+
+def _cleaned(runs: Sequence[ImportedRun]) -> list[ImportedRun]:
+    """Runs as they are written to the database, without their secrets: for 20 MB this takes some ten seconds."""
+    known = KnownSecrets()
+    return [replace(one, run=_storable(cleaned(one.run, known, {}))) for one in runs]
+
+
+def _storable(run: Run) -> Run:
+    said = run.said.description
+    return replace(
+        run,
+        code=redact(storable(run.code)),
+        output=kept(run.output),
+        error=None if run.error is None else kept(run.error),
+        said=replace(run.said, description=None if said is None else redact(storable(said))),
+    )
 
 
 def _named(kind: str, *parts: str) -> str:

@@ -19,6 +19,7 @@ from skillyard.errors import (
 )
 from skillyard.identity.principals import Principal, Scope
 from skillyard.identity.standing import ACTING
+from skillyard.identity.turns import Turns
 from skillyard.redact import Secrets, redact, storable
 from skillyard.sandbox.capabilities import Ability
 from skillyard.sandbox.capture.records import cleaned
@@ -37,6 +38,7 @@ CANCELLED: Final = "cancelled"
 FAILED: Final = "failed"
 """How a run ends that was not carried out, for no reason of its own."""
 _MAX_SECRETS: Final = 64
+_THREADS: Final = 6
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
@@ -92,6 +94,7 @@ class Recorder:
         self._running = running
         self._log = log
         self._onlookers = onlookers
+        self._turns = Turns(threads=_THREADS)
 
     async def recorded(
         self,
@@ -119,10 +122,11 @@ class Recorder:
                 return redact(storable(cleaned(draft, held.secrets, secrets).code))
 
             with self._onlookers.running(sandbox_id, draft.exec_type, code) as seen:
-                return await self._carried_out(sandbox, held, draft, run, secrets, _both(seen, on_output))
+                return await self._carried_out(caller, sandbox, held, draft, run, secrets, _both(seen, on_output))
 
     async def _carried_out(
         self,
+        caller: Principal,
         sandbox: Sandbox,
         held: Held,
         draft: Run,
@@ -135,7 +139,7 @@ class Recorder:
         def ended(ending: str, error: str) -> Awaitable[Execution]:
             seconds = time.monotonic() - began
             over = replace(draft, ending=ending, error=error, seconds=seconds)
-            return self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
+            return self._keep(caller, sandbox, held, over, secrets)
 
         try:
             over, outcome = await run(held, on_output)
@@ -158,14 +162,18 @@ class Recorder:
                 hint="The server's log says why; the next call may do better.",
                 details={"sandbox_id": sandbox.id},
             ) from error
-        execution = await self._keep(sandbox, held, cleaned(over, held.secrets, secrets))
+        execution = await self._keep(caller, sandbox, held, over, secrets)
         return Done(execution=execution, output=over.output, error=over.error, outcome=outcome)
 
-    async def _keep(self, sandbox: Sandbox, held: Held, run: Run) -> Execution:
+    async def _keep(
+        self, caller: Principal, sandbox: Sandbox, held: Held, run: Run, secrets: Mapping[str, str]
+    ) -> Execution:
         # In a task of its own: what was run is written down even if nobody waits for it any more.
         async def keep() -> Execution:
             ACTING.set(None)  # it happened, whatever rights are left
-            return await self._log.add(sandbox, held.session_id, run, touch=held.takes_note(self._running.now))
+            # Up to a second for much code.
+            clean = await self._turns.complete(caller, lambda: cleaned(run, held.secrets, secrets))
+            return await self._log.add(sandbox, held.session_id, clean, touch=held.takes_note(self._running.now))
 
         return await to_the_end(keep())
 

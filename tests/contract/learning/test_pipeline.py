@@ -70,6 +70,7 @@ class School:
             yard.history,
             yard.registry,
             yard.jobs,
+            yard.turns,
             ModelSource(settings),
             Learning(**policy),
             SkillParts(shelf=skills, applier=skills),

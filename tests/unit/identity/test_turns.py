@@ -59,3 +59,15 @@ async def test_an_error_of_the_work_is_told_and_the_turn_is_over() -> None:
     with pytest.raises(ValueError, match="no"):
         await turns.run(ANNA, fail)
     assert await turns.run(ANNA, lambda: 1) == 1
+
+
+async def test_the_end_of_what_was_done_already_waits_for_its_turn_and_is_never_refused() -> None:
+    turns, end = Turns(), threading.Event()
+    waiting = [asyncio.create_task(turns.run(ANNA, end.wait)) for _ in range(MAX_AT_ONCE)]
+    await asyncio.sleep(0)
+    last = asyncio.create_task(turns.complete(ANNA, lambda: "kept"))
+    await asyncio.sleep(0)
+    assert not last.done()
+    end.set()
+    await asyncio.gather(*waiting)
+    assert await last == "kept"

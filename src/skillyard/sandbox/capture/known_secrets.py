@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from threading import Lock
 from typing import Final
 
 from skillyard.redact import Secrets
@@ -36,13 +37,14 @@ _EVERYDAY: Final = frozenset(
 
 
 class KnownSecrets:
-    """Values that must not be kept, and what to write instead of each."""
+    """Values that must not be kept, and what to write instead of each; for all threads."""
 
     def __init__(self, given: Mapping[str, str] | None = None) -> None:
         self._names: dict[str, str] = {}
         self._secrets = Secrets()
         self._forgotten = 0
         self._own_markers: re.Pattern[str] | None = None
+        self._lock = Lock()
         for name, value in (given or {}).items():
             self._add(value, marker_name(name))
 
@@ -51,6 +53,10 @@ class KnownSecrets:
 
     def learn(self, value: str, name: str) -> str:
         """Know a value from now on; the marker that stands for it."""
+        with self._lock:
+            return self._learned(value, name)
+
+    def _learned(self, value: str, name: str) -> str:
         known = self._names.get(value)
         if known is not None:
             return marker(known)
@@ -68,6 +74,10 @@ class KnownSecrets:
 
     def clean(self, text: str, *, cut: bool = False) -> str:
         """The text with a marker where a secret was, in whatever form; `cut` if more of it is not kept."""
+        with self._lock:
+            return self._cleaned(text, cut=cut)
+
+    def _cleaned(self, text: str, *, cut: bool) -> str:
         if "{{secret" not in text:
             return self._secrets.text(text, cut=cut)
         if self._own_markers is None:
@@ -82,9 +92,10 @@ class KnownSecrets:
 
     def clean_end(self, text: str, size: int) -> str:
         """The same of the last characters of a text, in which a secret may end that begins before them."""
-        stream = self._secrets.stream()
-        stream.feed(text[-size - _BEFORE : -size].encode(errors="replace"))
-        return (stream.feed(text[-size:].encode(errors="replace")) + stream.finish()).decode(errors="replace")
+        with self._lock:
+            stream = self._secrets.stream()
+            stream.feed(text[-size - _BEFORE : -size].encode(errors="replace"))
+            return (stream.feed(text[-size:].encode(errors="replace")) + stream.finish()).decode(errors="replace")
 
     def _add(self, value: str, name: str) -> None:
         self._names[value] = name

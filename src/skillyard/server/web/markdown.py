@@ -80,6 +80,7 @@ def _parser() -> MarkdownIt:
         parser.add_render_rule(name, rule)
     parser.inline.ruler.before("link", "wiki", _wiki)
     parser.core.ruler.push("checklist", _checklist)
+    parser.render("ready")  # which has its rules ready, too: the first rendering writes them down for all threads
     return parser
 
 

@@ -3,16 +3,19 @@
 import asyncio
 import gzip
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, Final, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.params import Depends
 from fastapi.responses import RedirectResponse
+from pydantic import BaseModel
 from pydantic_core import to_jsonable_python
 from starlette.types import Receive, Scope, Send
 
+from skillyard.identity.turns import Turns
 from skillyard.server.asgi import header
 from skillyard.server.cache import accepts_gzip
 from skillyard.server.web.reader import Reader
@@ -22,6 +25,10 @@ TWIN: Final = ".json"
 _GZIP_FROM: Final = 1024
 _APART_FROM: Final = 64 * 1024
 """Pages of this size are compressed beside the event loop."""
+_LARGE: Final = 16 * 1024
+"""Characters of text on a page that is rendered beside the event loop: Markdown of half a MiB takes two seconds."""
+_TURNS: Final = Turns(threads=6)
+"""One page of a person at a time, and never so many that the event loop waits for long."""
 _CONTENT_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -65,14 +72,27 @@ class Page(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         reader = Reader(request=Request(scope))
         if scope["path"].endswith(TWIN) if self.twin is None else self.twin:
-            answer = Response(self._json(), self.status_code, {"Vary": _HEADERS["Vary"]}, "application/json")
+            body = await self._made(reader, self._json)
+            answer = Response(body, self.status_code, {"Vary": _HEADERS["Vary"]}, "application/json")
         else:
-            text = render(self.template, reader, {**self.data, **self.extra}, address=self.address)
-            answer = Response(text.encode("utf-8", "replace"), self.status_code, _HEADERS, "text/html")
+            body = await self._made(reader, lambda: self._html(reader))
+            answer = Response(body, self.status_code, _HEADERS, "text/html")
             reader.remember(answer)
         answer.headers["Cache-Control"] = "no-store" if self.once else reader.cache_control
         await _compress(answer, scope)
         await answer(scope, receive, send)
+
+    async def _made(self, reader: Reader, make: Callable[[], bytes]) -> bytes:
+        """What is sent: made here where it is little, else when it is this reader's turn."""
+        if not _is_large([self.data, self.extra]):
+            return make()
+        if reader.principal is None:
+            return await asyncio.to_thread(make)
+        return await _TURNS.run(reader.principal, make)
+
+    def _html(self, reader: Reader) -> bytes:
+        text = render(self.template, reader, {**self.data, **self.extra}, address=self.address)
+        return text.encode("utf-8", "replace")
 
     def _json(self) -> bytes:
         data = to_jsonable_python(self.data, fallback=str)
@@ -101,6 +121,31 @@ def go_to(path: str, /, *, done: str = "", **query: str) -> RedirectResponse:
     kept = [(name, value) for name, value in parse_qsl(before, keep_blank_values=True) if name != "done"]
     given = urlencode([*kept, *query.items(), *([("done", done)] if done else [])])
     return RedirectResponse(f"{place}?{given}" if given else place, status_code=303)
+
+
+def _is_large(value: object) -> bool:
+    """Whether the texts in a value have so many characters that they take long to render."""
+    left, waiting = _LARGE, [value]
+    while waiting and left > 0:
+        one = waiting.pop()
+        if isinstance(one, str):
+            left -= len(one)
+        else:
+            left -= 1  # many values without texts are much, too
+            waiting.extend(_parts(one))
+    return left <= 0
+
+
+def _parts(value: object) -> Iterable[object]:
+    if isinstance(value, BaseModel):
+        return vars(value).values()
+    if isinstance(value, Mapping):
+        return cast("Mapping[object, object]", value).values()
+    if isinstance(value, list | tuple):
+        return cast("Sequence[object]", value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return (getattr(value, field.name) for field in fields(value))
+    return ()
 
 
 async def _compress(answer: Response, scope: Scope) -> None:
