@@ -487,7 +487,7 @@ def test_a_lock_counts_while_none_of_its_folders_is_there(run, say, source, tmp_
     for folder in (".agents", ".claude"):
         shutil.rmtree(tmp_path / "project" / folder)
     shown = say("skill", "check", code=1).out
-    assert "1 skill is in skillyard.lock, none is installed here.\nfix: skillyard sync\n" in shown
+    assert "1 skill is in skillyard.lock, and none is installed here.\nfix: skillyard sync\n" in shown
     run("update", "tool")
     assert (tmp_path / "project/.claude/skills/tool").is_symlink()
 
@@ -523,7 +523,7 @@ def test_a_path_that_is_taken_for_a_repository_is_said_to_be_one(say, monkeypatc
     config.write_text('[url "file:///nowhere/"]\n\tinsteadOf = https://github.com/\n')
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     shown = say("add", "nosuch/dir/at/all", code=1).err
-    assert "Nothing here is called nosuch/dir/at/all; it is taken for https://github.com/nosuch/dir" in shown
+    assert "There is no nosuch/dir/at/all here; it is read as https://github.com/nosuch/dir" in shown
 
 
 @pytest.mark.parametrize("tracked", [True, False])

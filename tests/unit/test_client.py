@@ -89,7 +89,7 @@ def test_what_is_not_what_was_promised_is_not_written(yard, folder, tmp_path, mo
     plan = plan_pull(yard, ["alpha"], tmp_path / "out")
     forged = Bundle([BundleFile("SKILL.md", b"forged", executable=False)])
     monkeypatch.setattr(yard, "bundle", lambda *_, **__: forged)
-    with pytest.raises(SkillyardError, match="not what it promised"):
+    with pytest.raises(SkillyardError, match="do not have the digest"):
         list(pull(yard, plan))
     assert not (tmp_path / "out").exists()
 

@@ -48,7 +48,7 @@ def _with_known_use(issue: Issue, report: AuditReport, machine: Machine) -> Issu
     view = next(view for view in report.agents if view.id in issue.agents)
     # Reading the logs takes too long for every look; whether there are any takes nothing.
     if not has_logs(view.id, machine, datetime.now(UTC) - timedelta(days=USE_DAYS)):
-        known = f"No session log of {view.label} from the last {USE_DAYS} days is here, so nothing is known about use."
+        known = f"There is no session log of {view.label} from the last {USE_DAYS} days, so nothing is known about use."
         return replace(issue, see="", advice=over_budget_advice(view, known))
     return replace(issue, see=f"skillyard skill usage -a {view.id}")
 
@@ -60,12 +60,12 @@ def _with_budget(view: AgentView, limit: int) -> AgentView:
 
 
 def _over_own_budget(view: AgentView, budget: BudgetUse, *, is_guess: bool) -> Issue:
-    whose = "only a guess of ours" if is_guess else "your setting prompt_budget"
+    whose = "only our guess" if is_guess else "your setting prompt_budget"
     known = f"What {view.label} uses is not known: it keeps no session log that Skillyard reads."
     return Issue(
         code=OVER_BUDGET,
         severity=Severity.INFO,
-        message=f"{view.label} is told of {len(view.sees)} skills in {budget.used:,} characters. It documents no "
+        message=f"{view.label} gets a list of {len(view.sees)} skills in {budget.used:,} characters. It documents no "
         f"limit; {budget.limit:,} is {whose}.",
         advice=over_budget_advice(view, known),
         agents=(view.id,),

@@ -40,7 +40,7 @@ def require_database(settings: Settings, blobs: Blobs) -> None:
     here, file = shlex.quote(blobs.place), Path(str(url.database))
     raise UnavailableError(
         f"The database {file} is missing or empty, but {blobs.place} holds the files of a yard.",
-        hint=f"Bring {file} back from a backup. To begin a new yard, put the files aside first: mv {here} {here}.old",
+        hint=f"Restore {file} from a backup. To begin a new yard, put the files aside first: mv {here} {here}.old",
         details={"database": str(file), "store": blobs.place},
     )
 

@@ -77,7 +77,7 @@ def _database_fix(settings: Settings) -> str:
     if settings.database_url is not None:
         return "Check SKILLYARD_DATABASE_URL, and that the database runs and lets you in."
     file = shlex.quote(str(settings.home / "registry.sqlite"))
-    return f"Stop what uses {file}, and bring it back from a backup."
+    return f"Stop what uses {file}, and restore it from a backup."
 
 
 def _blobs(settings: Settings, track: "Track | None") -> Iterator[Check]:
@@ -97,9 +97,9 @@ def _blobs(settings: Settings, track: "Track | None") -> Iterator[Check]:
         yield Check(name="blobs", status=Status.FAILED, message=error.message, fix=error.hint)
     if len(read.damaged) > _SHOWN:
         more = f"{len(read.damaged) - _SHOWN:,} more are damaged or missing."
-        yield Check(name="blobs", status=Status.FAILED, message=more, fix="Bring them back from a backup.")
+        yield Check(name="blobs", status=Status.FAILED, message=more, fix="Restore them from a backup.")
     if not read.damaged:
-        what = f"{read.number:,} read, all whole" + ("" if track else "; --deep reads every file")
+        what = f"{read.number:,} read, none damaged" + ("" if track else "; --deep reads every file")
         yield replace(place, message=f"{place.message} ({what})") if read.number else place
 
 

@@ -74,7 +74,7 @@ def add(
     targets = install_targets(where, settings, machine, copy=copy)
     wanted = parse_source(source, cwd=machine.cwd, digest=digest)
     if is_shorthand(source) and wanted.kind is SourceKind.GIT and not wanted.location.startswith("file:"):
-        sink_of(context).say(f"Nothing here is called {source}; it is taken for {wanted.location}")
+        sink_of(context).say(f"There is no {source} here; it is read as {wanted.location}")
     with sink_of(context).busy(f"Installing from {source}"):
         fetched = fetch_source(wanted, limits=download_limits(settings, allow_http=allow_http), only=skill or ())
         plan = plan_add(fetched, targets, force=force, allow_risky=allow_risky, where=where.words)
@@ -133,7 +133,7 @@ def sync(
     places = lock_places(targets)
     if not any(place.lock.exists() for place in places):
         locks = " or ".join(str(place.lock) for place in places)
-        raise NotFoundError(f"There is no {locks}.", hint="Run it in the folder of the project.")
+        raise NotFoundError(f"There is no {locks}.", hint="Run the command in the project's folder.")
     if check:
         tracked_skills(places, skills or ())
         return _checked(context, [item for item in compare(targets) if _is_named(item, skills)], where)

@@ -51,7 +51,10 @@ def _tested(client: Client, machine: Machine, name: str, *, user: bool) -> dict[
     problem, fix = _problem(client, trial, allowed, name, of_user=file in client.files(machine, user=True))
     own = _own_check(client, machine, name)
     if own and not problem:
-        problem, fix = own, f"Start it in this project and trust that, or use your own list: {_install(client, name)}"
+        problem, fix = (
+            own,
+            f"Start it in this project and trust the project, or use your own list: {_install(client, name)}",
+        )
     return {**result, "ok": not problem, "problem": problem, "fix": fix}
 
 
@@ -85,9 +88,9 @@ def _problem(client: Client, trial: Trial, allowed: float, name: str, *, of_user
         return "", ""
     return (
         f"The tools came after {trial.listed:.1f} s; {client.label} goes on without them after {allowed:g} s.",
-        "Try again when the machine has less to do."
+        "Try again when the machine is less busy."
         if of_user and allowed >= PATIENCE
-        else f"Have it wait: {_install(client, name)}",
+        else f"Make it wait: {_install(client, name)}",
     )
 
 

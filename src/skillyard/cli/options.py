@@ -16,7 +16,7 @@ Environment = Annotated[str | None, typer.Option("--env", metavar="NAME", help="
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be done, and do nothing.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 NeverAsks = Annotated[bool, typer.Option("--yes", "-y", help="Accepted for scripts; nothing is asked anyway.")]
-FollowLock = Annotated[bool, typer.Option("--yes", "-y", help="Accept another source that a lock names now.")]
+FollowLock = Annotated[bool, typer.Option("--yes", "-y", help="Accept a new source that the lock names.")]
 
 Agents = Annotated[
     list[str] | None,

@@ -64,7 +64,7 @@ def print_checked(console: Console, checked: Sequence[Checked], sink: Sink, *, i
     summary = f"{count(len(checked), 'skill')}: {drifted:,} not as installed, {len(untracked):,} untracked."
     if missing and len(missing) == len(tracked):
         are = "skill is" if len(missing) == 1 else "skills are"
-        summary = f"{len(missing):,} {are} in {missing[0].place.lock.name}, none is installed here."
+        summary = f"{len(missing):,} {are} in {missing[0].place.lock.name}, and none is installed here."
     console.print(summary, soft_wrap=True)
     if missing:
         console.print(Text(f"fix: {install}", GOOD), soft_wrap=True)

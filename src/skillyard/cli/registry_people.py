@@ -264,7 +264,7 @@ def _rule(text: str, present: dict[str, Any]) -> tuple[str, Any]:
             return "waive", dict(Policy.read({"waive": waived}).waive)
         except InputError as error:
             raise UsageError(
-                f"{text!r} is not a rule.", hint="Write waive.RULE=REASON; RULE is one of the scan."
+                f"{text!r} is not a rule.", hint="Write waive.RULE=REASON, where RULE is a rule of the scan."
             ) from error
     if not sign or key not in present or key == "waive":
         raise UsageError(

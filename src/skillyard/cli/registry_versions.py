@@ -42,7 +42,7 @@ def versions(name: Name, *, server: Server = None, token: Token = None) -> Answe
         text=lambda console: print_rows(console, rows),
         remarks=[]
         if found
-        else [f"No version was published of {name}. Do so: {command_text('registry release', name)}"],
+        else [f"{name} has no published version. Publish one: {command_text('registry release', name)}"],
     )
 
 

@@ -90,7 +90,7 @@ def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE
 
 def _no_logs(agents: Sequence[str], since: str) -> str:
     whose = f" of {' or '.join(agents)}" if agents else ""
-    return f"No session log{whose} {_in_words(since)} is here, so nothing is known about use."
+    return f"There is no session log{whose} {_in_words(since)}, so nothing is known about use."
 
 
 def _unused(one: "Unused") -> str:

@@ -18,7 +18,7 @@ class SkillInjection(BaseModel):
 
 
 class SandboxCeilings(BaseModel):
-    """The most that a sandbox may be given, whoever asks."""
+    """The most that any sandbox may have."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

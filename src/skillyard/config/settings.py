@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         default=100, ge=0, description="Cargos made for themselves that one person may have; 0 means no limit."
     )
     sandbox_ceilings: Annotated[SandboxCeilings, NoDecode] = Field(
-        default_factory=SandboxCeilings, description="The most that a sandbox may be given, whoever asks for more."
+        default_factory=SandboxCeilings, description="The most that any sandbox may have."
     )
     sandbox_allow_private: bool | None = Field(
         default=None, description="Whether a sandbox's allow-list may name this machine and its private network."

@@ -33,7 +33,7 @@ class Owners:
             tenants = list(await session.scalars(select(TenantRow.id).limit(2)))
         if len(tenants) != 1:
             raise NotAllowedError(
-                "Without a person, skills can be read in a yard with one tenant only.",
+                "Skills can be read without naming a person only in a yard with one tenant.",
                 hint="Name the person whose skills they are.",
                 details={"field": "user_id"},
             )

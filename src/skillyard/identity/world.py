@@ -32,7 +32,8 @@ class World:
         principal.require_scope(Scope.ADMIN)
         if not principal.admin:
             raise NotAllowedError(
-                "Only an administrator of the tenant may set this.", hint="Ask one, or whoever runs the server."
+                "Only an administrator of the tenant may set this.",
+                hint="Ask an administrator, or the operator of the server.",
             )
         async with self._database.write() as transaction:
             tenant = await tenant_with_id(transaction.session, principal.tenant_id)

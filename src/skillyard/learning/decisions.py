@@ -219,4 +219,6 @@ async def _is_locked(session: AsyncSession, draft: Draft) -> bool:
 
 
 def _own_proposal() -> NotAllowedError:
-    return NotAllowedError("Who proposed a change may not decide on it.", hint="Ask someone else who may publish.")
+    return NotAllowedError(
+        "The person who proposed a change may not decide on it.", hint="Ask someone else who may publish."
+    )

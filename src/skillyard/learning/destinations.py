@@ -80,7 +80,7 @@ def new_destinations(old: Iterable[tuple[str, str]], new: Iterable[tuple[str, st
 
 def review_of(brought: str) -> str:
     """Why a person has to agree to what is brought in."""
-    return f"It brings in {brought}: a person has to agree to new destinations and credentials."
+    return f"It adds {brought}: a person must approve new destinations and credentials."
 
 
 def texts_of_bundle(bundle: Bundle | None) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ class Taken:
     created: bool
     """False: it had come before."""
     again: bool = False
-    """What it had come to was undone, and it is learned again."""
+    """Its effects were undone, and it is learned again."""
 
 
 class Intake:
@@ -185,7 +185,7 @@ class Intake:
         if present is not None:
             if not is_visible(principal, present):
                 raise ConflictError(
-                    f"Feedback with the event id {event_id!r} is there already, and is not for you.",
+                    f"Feedback with the event id {event_id!r} already exists, and you may not see it.",
                     hint="Give it an event id of its own.",
                     details={"field": "event_id", "value": event_id},
                 )

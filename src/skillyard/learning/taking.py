@@ -248,7 +248,7 @@ async def _taken(
     if not is_theirs or row.taken_by != worker or row.taken_until is None or row.taken_until < now:
         raise ConflictError(
             f"The feedback {feedback_id} is not in the hands of {worker[:MAX_WORKER]!r}.",
-            hint="Feedback is held by who took it, with the same token, for a time: take the next one.",
+            hint="Feedback is held for a time by the person and token that took it. Take the next one.",
             details={"feedback": feedback_id, "taken_by": feedback_of(row).seen_by(principal.person_id).taken_by},
         )
     return row

@@ -24,7 +24,7 @@ from skillyard.skill.models import Finding, Severity
 SHARED: Final = "agents"
 """The row of the table that is a folder many agents share, not an agent."""
 OVER_BUDGET: Final = "over-budget"
-USAGE: Final = "Turn off what you never use: its session logs tell."
+USAGE: Final = "Turn off what you never use; session logs show what that is."
 _HARM: Final = "No agent should use it before you know what it does."
 _DOUBT: Final = "Worth a look before an agent uses it; harmless skills have such places, too."
 MIN_GROUP: Final = 3
@@ -165,7 +165,7 @@ def _broken(problem: Problem, root: Path, readers: tuple[str, ...], survey: Surv
     if followers:
         labels = " and ".join(agent.label for agent in followers)
         verb = "follows" if len(followers) == 1 else "follow"
-        message = f"{message} {labels} {verb} it; of other agents that is not known, and Skillyard does not."
+        message = f"{message} {labels} {verb} it; Skillyard does not, and whether other agents do is not known."
     elif first.code == "link-outside":
         message = f"{message} Agents may follow it; Skillyard does not."
     remedy = survey.remedy_of(problem, root)
@@ -293,7 +293,7 @@ def _still_visible(views: list[AgentView]) -> Iterator[Issue]:
             severity=Severity.INFO,
             message=f"{entry.id!r} is off, but {', '.join(agent.label for agent in agents)} read"
             f"{'s' if len(agents) == 1 else ''} the folder all the same.",
-            advice="Nothing to do if Skillyard alone was meant. `skillyard skill disable` with `-a AGENT` writes it "
+            advice="Nothing to do if you meant only Skillyard. `skillyard skill disable` with `-a AGENT` writes it "
             "into the settings of an agent that has such a switch.",
             skill=entry.id,
             path=location,

@@ -22,7 +22,7 @@ from skillyard.skill.models import Finding
 
 UNLIMITED: Final = 1_000
 """The depth of an agent for which none is documented."""
-TAKEN: Final = "Another skill of this id is in reach: decide which of the two agents are to see."
+TAKEN: Final = "Another skill with this id is in reach: decide which of the two agents should see."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,7 +28,7 @@ _COPIES: Final = (
     "or some other project, reads."
 )
 _OWN: Final = "Nothing to do: it is meant to win here, and your other projects use your personal one."
-_HIDDEN: Final = "Give one another name if both are to be seen here; your other projects use the personal one."
+_HIDDEN: Final = "Rename one if both should be visible here; your other projects use the personal one."
 _APART: Final = "Nothing to do while each agent reads its own."
 _DIFFERENT: Final = "Decide which of the two each agent is to see: rename one, or make both equal."
 
@@ -142,7 +142,7 @@ def _conflict(some: list[_Copy], others: list[_Copy], meeting: list[_Sight]) -> 
         severity=Severity.WARNING if meeting and not is_meant else Severity.INFO,
         message=f"This project's own {first.entry.id!r} wins over your personal one, {other.folder}; {who}."
         if is_meant
-        else f"{first.folder} and {other.folder} are two different skills of one id; {who}.",
+        else f"{first.folder} and {other.folder} are different skills with the same id; {who}.",
         see=fixes.compare(first.folder, other.folder),
         advice=_OWN if is_meant else _HIDDEN if is_hidden else _DIFFERENT if meeting else _APART,
         skill=other.entry.id,

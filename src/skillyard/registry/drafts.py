@@ -224,7 +224,7 @@ def require_folder_name(name: str) -> None:
         )
     problem = folder_problem(name)
     if not problem and len(name_key(name)) > _MAX_NAME:
-        problem = "It is too long when it is compared."
+        problem = "Its form for comparisons is too long."
     if problem:
         usable = slugify(name) or "my-skill"
         raise InputError(

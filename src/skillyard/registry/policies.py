@@ -77,7 +77,7 @@ def ships_draft(policy: Policy, findings: Iterable[Mapping[str, Any]], *, has_ve
 def _require_waiver(principal: Principal, namespace: Namespace, why: Why) -> None:
     if not why.reason.strip():
         raise InputError(
-            "To accept serious findings of the scan needs a reason.",
+            "Accepting serious findings of the scan needs a reason.",
             hint="Read the findings, and say in 'reason' why they do no harm.",
             details={"field": "reason"},
         )

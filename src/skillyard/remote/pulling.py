@@ -114,8 +114,8 @@ def _fetched(client: YardClient, one: Pulled) -> Bundle:
     bundle = client.bundle(one.skill, version=one.version)
     if bundle.digest != one.digest:
         raise SkillyardError(
-            f"What the yard sent of {one.skill} is not what it promised.",
-            hint="Try again; if it stays so, the yard's store is damaged: skillyard doctor",
+            f"The files that the yard sent for {one.skill} do not have the digest that it announced.",
+            hint="Try again; if it happens again, the yard's store is damaged: skillyard doctor",
             details={"expected": one.digest, "received": bundle.digest},
         )
     return bundle

@@ -49,4 +49,4 @@ def _make(path: Path) -> None:
 
 
 def _fix(path: Path) -> str:
-    return f"Bring {path} back from a backup of this home; it says which sandboxes have their files here."
+    return f"Restore {path} from a backup of this home; it says which sandboxes have their files here."

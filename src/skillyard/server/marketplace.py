@@ -145,4 +145,4 @@ def _wanted(line: bytes) -> bytes:
 
 
 def _wrong() -> InputError:
-    return InputError("The request is none that git makes.", hint="Clone with git 1.6.6 or later.")
+    return InputError("Not a Git request.", hint="Clone with git 1.6.6 or later.")

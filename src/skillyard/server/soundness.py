@@ -29,7 +29,8 @@ class Soundness:
         """Raises `StoreUnavailableError` where the database is known to be damaged."""
         if self._found:
             raise StoreUnavailableError(
-                f"The database is damaged: {self._found[0]}", hint="Bring it back from a backup: skillyard doctor"
+                f"The database is damaged: {self._found[0]}",
+                hint="Restore it from a backup. `skillyard doctor` shows the damage.",
             )
 
 

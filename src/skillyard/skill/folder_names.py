@@ -22,7 +22,7 @@ def folder_problem(name: str) -> str:
         return f"'{shown}' starts with a hyphen, as options of commands do."
     if "@" in name:
         return f"'{shown}' has an @, which separates a name from a version."
-    return f"'{shown}' is a name that is no part of any skill." if left_out_part(name) else ""
+    return f"'{shown}' is a name that skills leave out." if left_out_part(name) else ""
 
 
 def folder_name(name: str) -> str:

@@ -150,7 +150,7 @@ def require_name(name: str) -> None:
     problems = [message for _, message in name_problems(name)]
     near = slugify(name)
     raise InputError(
-        problems[0] if problems else f"The name {name!r} is not in its plain form.",
+        problems[0] if problems else f"The name {name!r} is not normalized.",
         hint=f"Use the name {near!r}." if near else "Use lower-case letters, digits and hyphens.",
         details={"field": "name", "value": name, "problems": problems, "suggestion": near},
     )

@@ -51,12 +51,12 @@ def update(rule_id: str, table: dict[str, Any], mode: MergeMode = MergeMode.REFI
 @pytest.mark.parametrize(
     ("when", "problem", "hint"),
     [
-        (('"VIP"', "<= 100000", "-"), 'asks grade for "VIP", which it can never be', 'Write "vip".'),
-        (('"VIP", "regular"', "-", "-"), 'asks grade for "VIP"', '"vip", "regular"'),
-        (('not("VIP")', "<= 100000", "-"), 'asks grade for "VIP"', 'Write "vip".'),
-        (('not("vip", "regular")', "-", "-"), 'asks grade for not\\("vip", "regular"\\)', '"vip", "regular"'),
-        (("null", "-", "-"), "asks grade for null", '"vip", "regular"'),
-        (('"vip"', "< 0", "-"), "asks amount for < 0", "amount can be >= 0."),
+        (('"VIP"', "<= 100000", "-"), 'tests grade for "VIP", which it can never be', 'Write "vip".'),
+        (('"VIP", "regular"', "-", "-"), 'tests grade for "VIP"', '"vip", "regular"'),
+        (('not("VIP")', "<= 100000", "-"), 'tests grade for "VIP"', 'Write "vip".'),
+        (('not("vip", "regular")', "-", "-"), 'tests grade for not\\("vip", "regular"\\)', '"vip", "regular"'),
+        (("null", "-", "-"), "tests grade for null", '"vip", "regular"'),
+        (('"vip"', "< 0", "-"), "tests amount for < 0", "amount can be >= 0."),
     ],
 )
 async def test_a_row_of_a_lesson_that_can_never_hold_is_refused_with_the_allowed_values(

@@ -162,7 +162,7 @@ def test_a_limit_that_is_a_guess_is_called_one(run, home, skill):
         skill(f"long-{number}", under=home / ".cursor/skills", description=f"Words {number}. " * 60)
     issues = run("audit", "-a", "cursor", "--json").json["issues"]
     (issue,) = [issue for issue in issues if issue["code"] == "over-budget"]
-    assert "8,000 is only a guess of ours" in issue["message"]
+    assert "8,000 is only our guess" in issue["message"]
     assert "config set" not in str(issue)
 
 

@@ -53,7 +53,7 @@ def test_usage_without_logs_says_so(run, skill, machine, log):
     skill("idle", under=machine / "person/.claude/skills")
     done = run("skill", "usage")
     assert done.code == 0
-    assert done.out == "No session log in the last 30d is here, so nothing is known about use.\n"
+    assert done.out == "There is no session log in the last 30d, so nothing is known about use.\n"
     document = run("skill", "usage", "--json").json
     assert (document["logs"]["files"], document["never_used"], document["unused"]) == (0, [], [])
 

@@ -181,7 +181,7 @@ def test_a_deeper_skill_whose_place_is_taken_has_no_fix(machine: Machine, claude
     issue = only(audit(machine), "too-deep")
     assert (issue.fix, issue.advice) == (
         "",
-        "Another skill of this id is in reach: decide which of the two agents are to see.",
+        "Another skill with this id is in reach: decide which of the two agents should see.",
     )
 
 
@@ -244,7 +244,7 @@ def test_a_loose_file_never_takes_the_place_of_a_skill(machine: Machine, claude,
     write_skill(claude / "pdf", body="good")
     write_skill(claude, file="pdf.md", name="pdf", body="notes")
     issue = only(audit(machine), "file-name")
-    assert (issue.fix, issue.advice[:31]) == ("", "Another skill of this id is in ")
+    assert (issue.fix, issue.advice[:31]) == ("", "Another skill with this id is i")
 
 
 def test_two_loose_files_of_one_name_do_not_overwrite_each_other(machine: Machine, claude, write_skill):
@@ -291,7 +291,7 @@ def test_what_only_skillyard_turns_off_is_still_seen_and_said_so(machine: Machin
     issue = only(report, "still-visible")
     assert (issue.severity, issue.agents) == (Severity.INFO, ("claude-code", "cursor"))
     assert issue.fix == ""
-    assert issue.advice.startswith("Nothing to do if Skillyard alone was meant.")
+    assert issue.advice.startswith("Nothing to do if you meant only Skillyard.")
     (off,) = view_of(report, "cursor").disabled
     assert (off.by, off.undo) == ("skillyard", "skillyard skill enable pdf")
 

@@ -56,7 +56,7 @@ def test_codex_follows_links_to_folders_wherever_they_lead(machine: Machine, cod
     assert view_of(report, "codex").unseen == ()
     issue = only(report, "link-outside")
     assert issue.severity is Severity.INFO
-    assert issue.message.endswith("Codex follows it; of other agents that is not known, and Skillyard does not.")
+    assert issue.message.endswith("Codex follows it; Skillyard does not, and whether other agents do is not known.")
 
 
 def test_codex_passes_over_a_skill_file_that_is_a_link(machine: Machine, codex, tmp_path: Path, write_skill):

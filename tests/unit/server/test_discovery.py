@@ -211,7 +211,7 @@ def test_what_git_would_never_say_is_refused(yard_client, body):
     client, _ = yard_client
     answer = client.post(PACK, content=body)
     assert answer.status_code == 422
-    assert answer.json()["error"]["message"] == "The request is none that git makes."
+    assert answer.json()["error"]["message"] == "Not a Git request."
 
 
 @pytest.mark.parametrize("body", [b"no gzip", gzip.compress(bytes(2_000_000)), gzip.compress(b"0000", mtime=0)[:-9]])

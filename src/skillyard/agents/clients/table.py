@@ -172,7 +172,7 @@ CLIENTS: Final = (
         keys=("mcp_servers",),
         signs=("$CODEX_HOME",),
         entry=_codex,
-        remark="Codex reads a project's file once the project is trusted. See whether it gets the tools: "
+        remark="Codex reads a project's file once the project is trusted. Check whether it gets the tools: "
         "skillyard mcp test --agent codex",
         hands_on=(
             *("HOME", "LOGNAME", "PATH", "SHELL", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ"),

@@ -134,7 +134,7 @@ def _try_address(start: Start, patience: float) -> Trial:
         reason = _first_of(error)
         raise UnavailableError(
             f"{start.url} did not answer as an MCP server within {patience:g} seconds: {redact(reason)}",
-            hint="See whether the server runs there, and whether it takes the token.",
+            hint="Check that the server runs there and accepts the token.",
             details={"url": start.url},
         ) from error
 
@@ -167,7 +167,7 @@ class _Pipe:
             self._errors.close()
             raise UnavailableError(
                 f"{start.command[0]} cannot be started: {error.strerror}.",
-                hint="Have it on the PATH of the agent, or install with --user, which names it by its whole path.",
+                hint="Put it on the agent's PATH, or install with --user, which writes its full path.",
                 details={"command": list(start.command)},
             ) from error
         self._lines: SimpleQueue[bytes] = SimpleQueue()
@@ -200,7 +200,7 @@ class _Pipe:
             try:
                 message = json.loads(line)
             except ValueError:
-                raise self._ended(f"wrote what is no message: {line[:100]!r}") from None
+                raise self._ended(f"wrote something that is not a message: {line[:100]!r}") from None
             if isinstance(message, dict) and cast("dict[str, Any]", message).get("id") == self._number:
                 answer = cast("dict[str, Any]", message)
                 if "result" not in answer:

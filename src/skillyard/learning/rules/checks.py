@@ -175,7 +175,7 @@ def _never(table: DecisionTable, rule: Rule, at: int) -> Remark:
     return Remark(
         kind="impossible",
         seriousness=Seriousness.WARNING,
-        message=f"Rule {rule.id} asks {table.inputs[at].id} for {_cut(str(rule.when[at]))}, which it can never be.",
+        message=f"Rule {rule.id} tests {table.inputs[at].id} for {_cut(str(rule.when[at]))}, which it can never be.",
         rules=(rule.id,),
     )
 
@@ -245,7 +245,7 @@ def _never_counting(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) ->
 
 def _covered(table: DecisionTable, rule: Rule) -> Remark:
     why = "the rules before it hold" if table.hit_policy is HitPolicy.FIRST else "more important rules hold"
-    message = f"Rule {rule.id} never counts: {why} for all that it is for."
+    message = f"Rule {rule.id} never counts: {why} for all of its cases."
     return Remark(kind="unreachable", seriousness=Seriousness.WARNING, message=message, rules=(rule.id,))
 
 

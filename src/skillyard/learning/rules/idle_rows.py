@@ -41,14 +41,14 @@ def _require(before: DecisionTable | None, after: DecisionTable) -> None:
         for cell, column, axis in zip(rule.when, after.inputs, axes, strict=True):
             for impossible in _impossible(cell, axis):
                 raise _refusal(
-                    f"The row {_shown(rule)} asks {column.id} for {impossible}, which it can never be.",
+                    f"The row {_shown(rule)} tests {column.id} for {impossible}, which it can never be.",
                     _possible(column, impossible),
                 )
     idle = unreachable_rules(after)
     for rule in own:
         if rule.id in idle:
             raise _refusal(
-                f"The row {_shown(rule)} would never count: rows that come first hold for all that it is for.",
+                f"The row {_shown(rule)} would never count: rows that come first hold for all of its cases.",
                 _CHANGE[after.hit_policy],
             )
 

@@ -40,7 +40,7 @@ class Present:
     def lock(self) -> str:
         """How a person has locked it; empty if nobody has."""
         if self.skill.locked:
-            return f"`{command_text('learn unlock', self.skill.full_name)}` lets go of it"
+            return f"`{command_text('learn unlock', self.skill.full_name)}` unlocks it"
         return f"'metadata.{LOCK}: {LOCKED}' in its SKILL.md" if self.skill.metadata.get(LOCK) == LOCKED else ""
 
 

@@ -97,7 +97,9 @@ def _require_own_file(address: str) -> None:
     workspace = os.path.realpath(".")
     path = os.path.realpath(unquote(parts.path))
     if parts.netloc not in {"", "localhost"} or os.path.commonpath([workspace, path]) != workspace:
-        raise StepError(f"{address!r} is not opened: of files, only those of the workspace, file://{workspace}/…")
+        raise StepError(
+            f"{address!r} cannot be opened: the browser opens only files of the workspace, file://{workspace}/…"
+        )
 
 
 def _is_near(host: str) -> bool:

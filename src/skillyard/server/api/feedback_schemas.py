@@ -109,7 +109,7 @@ class FeedbackSchema(Told):
 
 class TakenFeedback(FeedbackSchema):
     created: bool = Field(description="False: it had come before.")
-    again: bool = Field(description="True: what it had come to was undone, and it is learned again.")
+    again: bool = Field(description="True if its effects were undone and it is learned again.")
 
     @classmethod
     def taken(cls, taken: Taken) -> Self:

@@ -124,8 +124,8 @@ def _valid_name(name: str) -> str:
     if not is_valid_name(name):
         usable = slugify(name) or "my-skill"
         raise InputError(
-            f"{printable(name)!r} is not the name of a skill that all agents read.",
-            hint=f"Use {usable!r}; what is displayed can be said in the description.",
+            f"Not all agents read a skill named {printable(name)!r}.",
+            hint=f"Use {usable!r}; the description can state the displayed name.",
             details={"field": "name", "value": name[:80], "usable": usable},
         )
     return name

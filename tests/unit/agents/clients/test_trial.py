@@ -46,7 +46,7 @@ def test_tools_of_all_pages_are_counted_and_one_is_called(tmp_path):
     [
         ("import sys; sys.exit('the yard is closed')", "ended before it answered initialize.*the yard is closed"),
         ("import time; time.sleep(60)", "did not answer initialize within 0.5 seconds"),
-        ("print('hello', flush=True); input()", "wrote what is no message: b'hello"),
+        ("print('hello', flush=True); input()", "wrote something that is not a message: b'hello"),
         (
             "import json; print(json.dumps({'id': json.loads(input())['id'], 'error': {'message': 'no'}}))",
             "refused initialize: {'message': 'no'}",

@@ -252,8 +252,8 @@ def test_of_files_only_those_of_the_workspace_are_opened(browser):
         f"{browser.workspace}/%2e%2e/x",
         f"{browser.workspace}/link.html",
     ):
-        assert "only those of the workspace" in browser.refused(f"open file://{path}")
-    assert "only those of the workspace" in browser.refused("open file://host/share")
+        assert "only files of the workspace" in browser.refused(f"open file://{path}")
+    assert "only files of the workspace" in browser.refused("open file://host/share")
     assert "this sandbox has no network" in browser.refused("open http://127.0.0.1:1234/")
 
 

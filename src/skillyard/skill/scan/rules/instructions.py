@@ -146,7 +146,7 @@ _ENGLISH: Final = (
         expression=r"[a-z ]{7,20}",
         nearby=r"\b(?:read|fetch|open|load|get|curl|visit|download|retrieve|browse)\b[^\n]{0,80}?https?://[^\s)>\"'`]{3,200}+"
         r"(?:(?!\n[ \t]{0,8}\n)[\s\S]){0,100}?\b(?:follow|obey|execute|carry out|perform|do)\s[^\n]{0,60}\Z",
-        says="The agent is told to obey a page of the network",
+        says="The agent is told to obey a web page",
         level=_CONCEALMENT,
         grade=_grade_page,
         quotable=True,
