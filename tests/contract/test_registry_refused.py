@@ -1,5 +1,6 @@
 """Content that was refused: kept for a while, then let go, while the history still tells of it."""
 
+import hashlib
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from skillyard.errors import ConflictError
 from skillyard.history.entries import Why
 from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.refused import RefusedContent
+from skillyard.registry.stored_blobs import StoredBlobs
 from skillyard.skill.bundle import BundleFile
 
 pytestmark = pytest.mark.anyio
@@ -111,3 +113,19 @@ async def test_what_is_refused_again_has_its_time_again(world):
 
 async def _done(world, skill):
     return [entry for entry in await world.entries(skill) if entry.done]
+
+
+async def test_a_damaged_file_that_nothing_names_any_more_is_no_longer_reported(world):
+    skill = await world.create(world.editor, "lost")
+    files = [BundleFile("lost.txt", f"Lost from {skill.id}.".encode())]
+    with pytest.raises(ConflictError):
+        await world.yard.registry.workbench.put_file(
+            world.editor, skill.id, files[0], base="sha256:" + "0" * 64, why=WHY
+        )
+    sha256 = hashlib.sha256(files[0].data).hexdigest()
+    await world.yard.blobs.delete(sha256)
+    stored = StoredBlobs(world.yard.database, world.yard.blobs)
+    assert await stored.problem(sha256) is not None
+    assert [error.details["sha256"] for error in await stored.sample(0)] == [sha256]
+    assert await sweep(world, days=31) >= 1
+    assert await stored.sample(0) == []

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from skillyard.blobs.address import BlobError
 from skillyard.blobs.store import Blobs
 from skillyard.db.database import Database
+from skillyard.registry.bundles import named_by_bundles
 from skillyard.registry.models import BundleFileRow
 from skillyard.skill.limits import MIB
 
@@ -32,6 +33,7 @@ class StoredBlobs:
             chosen = await _after(session, secrets.token_hex(_HASH_BYTES), number)
             if len(chosen) < number:
                 chosen = [*chosen, *await _after(session, "", number - len(chosen))]
+            self._damaged &= await named_by_bundles(session, self._damaged)  # what no row names is nobody's loss
         return [error for error in [await self.problem(sha256) for sha256 in {*self._damaged, *chosen}] if error]
 
     async def names(self) -> Sequence[str]:

@@ -9,6 +9,7 @@ from skillyard.app.local_person import local_name
 from skillyard.app.seeding import seed_builtin
 from skillyard.app.yard import Yard, open_yard
 from skillyard.config.settings import Settings
+from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.identity.access import OPERATOR
 from skillyard.server.app import Application
 from skillyard.server.logs import AccessLog
@@ -46,5 +47,9 @@ async def serving(
 
 async def _remarks(yard: Yard, settings: Settings) -> list[str]:
     locked = settings.auth == "token" and settings.admin_token is None and not await yard.tokens.any()
-    damaged = [f"{error.message} {error.hint}" for error in await yard.stored.sample(_SAMPLE)]
+    try:
+        found: Sequence[SkillyardError] = await yard.stored.sample(_SAMPLE)
+    except UnavailableError as error:  # the store may answer soon; until then the server is not ready
+        found = [error]
+    damaged = [f"{error.message} {error.hint}" for error in found]
     return [*([NO_TOKEN] if locked else []), *damaged]

@@ -1,6 +1,8 @@
 import pytest
 
+from skillyard.blobs.disk import DiskBlobs
 from skillyard.config.settings import Settings
+from skillyard.errors import StoreUnavailableError
 from skillyard.history.entries import Why
 from skillyard.library.folder import FolderLibrary
 from skillyard.server.serving import NO_TOKEN, serving
@@ -34,3 +36,12 @@ async def test_a_server_that_nobody_can_enter_says_how_to_make_the_first_token(t
         root = await yard.access.operator("someone")
         await yard.tokens.create(root, label="first", why=Why())
     assert (await opened(tmp_path, auth="token"))[0] == []
+
+
+async def test_a_server_starts_while_its_store_of_files_does_not_answer(tmp_path, monkeypatch):
+    async def get(*_):
+        raise StoreUnavailableError("The store did not answer.", hint="Look at it.")
+
+    await opened(tmp_path)
+    monkeypatch.setattr(DiskBlobs, "get", get)
+    assert (await opened(tmp_path))[0] == ["The store did not answer. Look at it."]
