@@ -70,7 +70,7 @@ class Commits:
         """Make the change, whoever was asked."""
         effects: tuple[Effect, ...] = ()
         if draft.operation is not Operation.NOOP:
-            effects = tuple(await self._appliers[draft.target].apply(draft, author))
+            effects = tuple(await self._appliers[draft.target].apply(draft, author.making(draft)))
         return (*effects, *await self._attach(author, draft))
 
     async def proposals(
@@ -100,17 +100,16 @@ class Commits:
         if not draft.attaches:
             return ()
         attaching = replace(draft, content={"attach": draft.attaches, "agent_id": author.agent_id}, base=None)
-        attaching = replace(attaching, target=Target.SKILL, operation=Operation.UPDATE)
+        attaching = replace(attaching, target=Target.SKILL, operation=Operation.UPDATE, place=None)
         try:
-            return await self._appliers[Target.SKILL].apply(attaching, author)
+            return await self._appliers[Target.SKILL].apply(attaching, author.making(attaching))
         except UnavailableError:
             raise
         except SkillyardError as error:
             raise half_done("It is learned, less the skills that the agent was to be given", error) from error
 
     async def _propose(self, author: Author, draft: Draft) -> Proposed:
-        tenant_id = author.principal.tenant_id
-        draft = replace(draft, audience=draft.audience or (draft.place or COMMON).audience(tenant_id))
+        draft = replace(draft, audience=_audience(author, draft))
         proposal_id = id_of("prop", author.key) if author.key else new_id("prop")
         async with self._database.write() as transaction:
             present = await transaction.session.get(ProposalRow, proposal_id)
@@ -118,5 +117,13 @@ class Commits:
                 row = open_proposal(proposal_id, author, draft, now=self._clock())
                 row = await transaction.session.merge(row)  # a stale one is worked out anew
                 change = Change(action=PROPOSED, subject=proposal_of(row).subject, after={"summary": draft.summary})
-                self._history.record(transaction, author.principal.actor, change, author.why)
+                self._history.record(transaction, author.principal.actor, change, author.making(draft).why)
         return Proposed(proposal_id=proposal_id, warnings=tuple(draft.warnings))
+
+
+def _audience(author: Author, draft: Draft) -> str:
+    """Who may know of a proposal: those who may know of its target, or of the private feedback that it is from."""
+    tenant_id = author.principal.tenant_id
+    audience = draft.audience or (draft.place or COMMON).audience(tenant_id)
+    is_open = audience == COMMON.audience(tenant_id)
+    return author.place.audience(tenant_id) if author.place is not None and is_open else audience

@@ -31,6 +31,7 @@ class Pupil:
             feedback=said,
             given_by=self.feedback.given_by,
             meaning=self.lesson.meaning,
+            place=self.feedback.place,
             why=Why(reason=f"Learned from feedback {self.feedback.id}.", feedback=said),
         )
 

@@ -144,11 +144,11 @@ class Decisions:
         async with self._database.read() as session:
             if principal is None or principal.person_id != proposal.decided_by:
                 principal = await owner_of(session, proposal.decided_by or "", scope=Scope.PUBLISH)
-            said, agent_id, turn, given_by, meaning = "", None, 0, "", ""
+            said, agent_id, turn, given_by, meaning, place = "", None, 0, "", "", None
             if proposal.lesson_id is not None:
                 lesson = await session.get_one(LessonRow, proposal.lesson_id)
                 feedback = feedback_of(await session.get_one(FeedbackRow, lesson.feedback_id))
-                said, agent_id, turn = feedback.said, lesson.agent_id, lesson.turn
+                said, agent_id, turn, place = feedback.said, lesson.agent_id, lesson.turn, feedback.place
                 given_by, meaning = (await session.get_one(PersonRow, feedback.owner_id)).name, lesson.meaning
         return Author(
             principal=principal,
@@ -159,6 +159,7 @@ class Decisions:
             feedback=said,
             given_by=given_by,
             meaning=meaning,
+            place=place,
             why=Why(reason=proposal.decision_reason, feedback=said, request_id=request_id),
         )
 
@@ -176,7 +177,8 @@ class Decisions:
             row = await transaction.session.get_one(ProposalRow, proposal.id)
             if row.state == ProposalState.APPROVING.value:
                 row.state = state.value
-                await self._write_down(transaction, row, author.principal.actor, author.why, lesson, reason, effects)
+                why = author.making(proposal.draft).why
+                await self._write_down(transaction, row, author.principal.actor, why, lesson, reason, effects)
 
     async def _release(self, proposal: Proposal) -> None:
         """Let it be decided again: whoever approved it cannot have it carried out, and nothing was."""

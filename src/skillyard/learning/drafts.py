@@ -137,7 +137,15 @@ class Author:
     """The person who brought the feedback in, by name."""
     meaning: str = ""
     """What the lesson takes from the feedback."""
+    place: Place | None = None
+    """Where its feedback lives, if it is from some."""
     why: Why = field(default_factory=Why)
+
+    def making(self, draft: "Draft") -> Self:
+        """The same without the words of private feedback, unless what is made stays with those who may read them."""
+        if self.place is None or not self.place.private or draft.place == self.place:
+            return self
+        return replace(self, feedback="", given_by="", meaning="", why=replace(self.why, feedback=""))
 
     @property
     def key(self) -> str | None:

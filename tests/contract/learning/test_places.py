@@ -238,3 +238,38 @@ async def test_what_was_there_before_namespaces_is_everybodys_until_an_administr
     with pytest.raises(NotAllowedError, match="common ground"):
         await desk.rooms.rules.lock(desk.author(bob), rule, locked=False)
     await desk.rooms.rules.lock(desk.author(boss), rule, locked=False)
+
+
+async def test_the_words_of_private_feedback_stay_with_those_who_may_read_it(desk: Desk):
+    boss, viewer, bob = desk.world.boss, desk.world.viewer, desk.world.stranger
+    chronicle = desk.world.yard.registry.chronicle
+    memory = await desk.memory(boss, await desk.place(boss, desk.world.team))
+    wish = MemoryWish(operation=Operation.UPDATE, memory_id=memory.id, text="Say thanks.")
+    draft = await desk.rooms.memories.draft(boss, wish)
+    author = Author(
+        principal=boss,
+        lesson_id=await desk.learner.lesson(),
+        feedback="The merger is on Monday.",
+        given_by="boss",
+        meaning="Because of the merger, say thanks.",
+        place=await desk.place(boss, desk.world.team, private=True),
+        why=Why(reason="Learned from feedback.", feedback="The merger is on Monday."),
+    )
+    done = await desk.rooms.commits.commit(author, replace(draft, locked=True))
+    assert isinstance(done, Proposed)
+    proposed = [await desk.rooms.commits.proposals(each) for each in (viewer, bob)]
+    assert [total for _, total in proposed] == [1, 0]
+    with pytest.raises(NotFoundError):
+        await desk.rooms.commits.proposal(bob, done.proposal_id)
+    assert "merger" not in str(await chronicle.entries(bob, limit=50))
+    done = await desk.rooms.commits.do(author, replace(draft, locked=False))
+    assert isinstance(done, Committed)
+    assert (await desk.rooms.memories.all(bob))[0].text == "Say thanks."
+    assert "merger" not in str([await desk.rooms.memories.all(bob), await chronicle.entries(bob, limit=50)])
+    place = await desk.place(boss, desk.world.team, private=True)
+    wish = MemoryWish(operation=Operation.CREATE, text="Say please again.", place=place)
+    author = replace(author, lesson_id=await desk.learner.lesson())
+    done = await desk.rooms.commits.do(author, replace(await desk.rooms.memories.draft(boss, wish), locked=False))
+    assert isinstance(done, Committed)
+    made = await desk.rooms.memories.get(viewer, done.effects[0].id)
+    assert made.provenance["feedback"] == "The merger is on Monday."
