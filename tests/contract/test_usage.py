@@ -9,7 +9,7 @@ from skillyard.errors import InputError, LimitError, NotFoundError
 from skillyard.history.entries import Why
 from skillyard.registry.skills import Visibility
 from skillyard.registry.usage import SkillUsage, UsageReport
-from skillyard.usage.events import Totals, UsageEvent, UsageKind
+from skillyard.usage.events import MAX_OUTCOMES, MAX_VISITOR_OUTCOMES, Totals, UsageEvent, UsageKind
 from skillyard.usage.models import UsageEventRow
 from skillyard.usage.service import KEPT, MAX_EVENTS, Usage
 from skillyard.usage.store import MAX_NAMED, MAX_ROWS
@@ -221,3 +221,27 @@ async def test_a_time_that_cannot_be_looked_at_is_refused(world, desk, days):
 
 def test_a_skill_without_outcomes_fails_at_no_rate():
     assert Totals(counts={UsageKind.LOADED: 3}).failure_rate == 0.0
+
+
+async def test_a_visitor_alone_has_no_skill_listed_as_often_failing(world, desk):
+    shown = await world.create(world.publisher, "shown", visibility=Visibility.PUBLIC)
+    of_days = [(shown, "failed", {"at": NOON - timedelta(days=ago), "version": f"1.0.{ago}"}) for ago in range(30)]
+    receipt = await desk.report(*of_days, *[(shown, "failed")] * 30, (shown, "loaded"), principal=world.stranger)
+    assert (receipt.recorded, receipt.uncounted) == (61, 60 - MAX_VISITOR_OUTCOMES)
+    again = await desk.report((shown, "succeeded"), principal=world.stranger)
+    assert (again.recorded, again.uncounted) == (1, 1)
+    (totals,) = await desk.room.totals(world.stranger)
+    assert (totals.totals.outcomes, totals.totals.of(UsageKind.LOADED)) == (MAX_VISITOR_OUTCOMES, 1)
+    assert (await desk.room.summary(world.viewer)).often_failing == ()
+    desk.now += timedelta(days=1)
+    assert (await desk.report((shown, "failed"), principal=world.stranger)).uncounted == 0
+
+
+async def test_the_outcomes_of_those_whose_skill_it_is_count_up_to_a_generous_number_for_each_day(world, desk):
+    skill = await world.create(world.editor, "tool")
+    assert (await desk.report(*[(skill, "failed")] * (MAX_OUTCOMES - 1))).uncounted == 0
+    assert (await desk.report(*[(skill, "succeeded")] * 3)).uncounted == 2
+    assert (await desk.report((skill, "failed", {"at": NOON - timedelta(days=1)}))).uncounted == 0
+    assert (await desk.report((skill, "failed"), principal=world.editor)).uncounted == 0
+    (totals,) = await desk.room.totals(world.viewer)
+    assert totals.totals.outcomes == MAX_OUTCOMES + 2

@@ -47,6 +47,8 @@ class UsageReceipt:
     repeated: int
     """Reported before, and counted then."""
     refused: tuple[RefusedReport, ...] = ()
+    uncounted: int = 0
+    """Outcomes among the recorded that are more than are counted of one person."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,7 +94,9 @@ class SkillUsage:
             else:
                 events.append(_event(principal, known, report, at))
         done = await self._usage.record(principal.person_id, events)
-        return UsageReceipt(recorded=done.recorded, repeated=done.repeated, refused=tuple(refused))
+        return UsageReceipt(
+            recorded=done.recorded, repeated=done.repeated, refused=tuple(refused), uncounted=done.uncounted
+        )
 
     async def known(self, principal: Principal, skill: str) -> KnownSkill:
         """A skill that the principal may see, by its id or full name."""
@@ -177,4 +181,5 @@ def _event(principal: Principal, known: KnownSkill, report: UsageReport, at: dat
         agent=report.agent,
         session=report.session,
         detail=report.detail,
+        visitor=not principal.admin and principal.role_in(known.namespace_id) is None,
     )

@@ -25,11 +25,15 @@ from skillyard.releases.outcomes import Verdict
 from skillyard.releases.store import own_executions
 from skillyard.releases.values import RunOrigin, SkillRun, columns_of
 from skillyard.sandbox.capture.secret_texts import mask_output
-from skillyard.usage.events import UsageKind
+from skillyard.usage.events import MAX_OUTCOMES, MAX_VISITOR_OUTCOMES, UsageKind
 from skillyard.usage.store import outcomes_in
 
 MAX_EXECUTIONS: Final = 100
 """That one outcome may name."""
+_UNCOUNTED: Final = (
+    f"Kept, but not counted: {MAX_OUTCOMES:,} outcomes of a skill are counted for one person on one day, and of a "
+    f"person without a role in its namespace {MAX_VISITOR_OUTCOMES}, on the day itself."
+)
 _AT_ONCE: Final = 500
 """Ids that one query names."""
 
@@ -59,7 +63,9 @@ class OutcomeReceipt:
 
     event: UsageKind
     recorded: bool
-    """Counted as a use; not if it was told before."""
+    """Kept as a use; not if it was told before."""
+    counted: bool
+    """Whether it is among the numbers of the day: not if it is one of more than are counted of one person."""
     skill: str
     version: str
     release_id: str | None = None
@@ -115,9 +121,12 @@ class OutcomeReports:
                     detail,
                     loads=loads.get(number, 0),
                 )
+        if counted.uncounted and not run_id:
+            remark = _UNCOUNTED
         return OutcomeReceipt(
             event=event,
             recorded=counted.recorded == 1,
+            counted=counted.recorded == 1 and not counted.uncounted,
             skill=skill.full_name,
             version=number,
             release_id=release and release.id,

@@ -10,6 +10,12 @@ MAX_DAYS: Final = 3_650
 """How far back one can ask."""
 
 
+MAX_OUTCOMES: Final = 1_000
+"""Outcomes of one person that are counted for a skill on one day."""
+MAX_VISITOR_OUTCOMES: Final = 3
+"""The same of a visitor, whose skill it is not: fewer than it takes to have a skill listed as often failing."""
+
+
 class UsageKind(StrEnum):
     """What became of a skill."""
 
@@ -22,10 +28,17 @@ class UsageKind(StrEnum):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
 
+    @property
+    def is_outcome(self) -> bool:
+        return self in {UsageKind.SUCCEEDED, UsageKind.FAILED}
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UsageEvent:
-    """One use of a skill; who reports it may see the skill."""
+    """One use of a skill; who reports it may see the skill.
+
+    Its outcome is a `visitor`'s if they neither have a role in its namespace nor administer the tenant.
+    """
 
     id: str
     tenant_id: str
@@ -37,6 +50,7 @@ class UsageEvent:
     agent: str = ""
     session: str = ""
     detail: str = ""
+    visitor: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

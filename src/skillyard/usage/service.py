@@ -29,8 +29,11 @@ class Recorded:
     """What became of reported events."""
 
     recorded: int
+    """All that were written."""
     repeated: int
     """Those that were reported before, which count once."""
+    uncounted: int = 0
+    """Those that were written, and are more outcomes than are counted of one person."""
 
 
 class Usage:
@@ -55,9 +58,11 @@ class Usage:
         async with self._database.write() as transaction:
             known = await known_ids(transaction.session, reporter_id, list(first))
             new = [event for event_id, event in first.items() if event_id not in known]
+            uncounted = 0
             if new:
-                await add_events(transaction.session, reporter_id, new)
-        return Recorded(recorded=len(new), repeated=len(events) - len(new))
+                today = self._clock().astimezone(UTC).date()
+                uncounted = await add_events(transaction.session, reporter_id, new, today=today)
+        return Recorded(recorded=len(new), repeated=len(events) - len(new), uncounted=uncounted)
 
     async def days(self, skill_id: str, *, days: int) -> list[UsageDay]:
         """The daily counts of one skill, the newest day first."""

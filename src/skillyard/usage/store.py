@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final
 
 from sqlalchemy import delete, func, insert, select, tuple_
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from skillyard.usage.events import Totals, UsageDay, UsageEvent, UsageKind
+from skillyard.usage.events import MAX_OUTCOMES, MAX_VISITOR_OUTCOMES, Totals, UsageDay, UsageEvent, UsageKind
 from skillyard.usage.models import UsageDayRow, UsageEventRow
 
 _DAY_KEYS: Final = ("skill_id", "day", "version", "agent", "event")
+_OUTCOMES: Final = tuple(kind.value for kind in UsageKind if kind.is_outcome)
 _NO_NAMES: Final = ("", "")
 MAX_ROWS: Final = 1_000
 """Daily counts that one answer holds."""
@@ -26,12 +27,16 @@ async def known_ids(session: AsyncSession, reporter_id: str, ids: Sequence[str])
     return set(await session.scalars(query))
 
 
-async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[UsageEvent]) -> None:
-    """Write events that are not there yet, and count each on its day.
+async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[UsageEvent], *, today: date) -> int:
+    """Write events that are not there yet, and count each on its day; the number of outcomes that are not counted.
+
+    Of one person, `MAX_OUTCOMES` outcomes of a skill are counted on one day; of a visitor `MAX_VISITOR_OUTCOMES`, and
+    none of days before today, which could otherwise be filled one by one.
 
     Beyond `MAX_NAMED` versions and agents of a skill on one day, others are counted under none: their names are the
     reporters' own, and counts are kept for good.
     """
+    told = await _outcomes_told(session, reporter_id, events)
     rows = [
         {
             "reporter_id": reporter_id,
@@ -50,7 +55,13 @@ async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[U
     await session.execute(insert(UsageEventRow), rows)
     named = await _named(session, {(event.skill_id, _day(event)) for event in events})
     counted: Counter[tuple[str, date, str, str, UsageKind, str]] = Counter()
+    uncounted = 0
     for event in events:
+        if event.event.is_outcome:
+            told[event.skill_id, _day(event)] += 1
+            if told[event.skill_id, _day(event)] > _most_outcomes(event, today):
+                uncounted += 1
+                continue
         pairs, pair = named[event.skill_id, _day(event)], (event.version, event.agent)
         if pair not in pairs and len(pairs) >= MAX_NAMED:
             pair = _NO_NAMES
@@ -68,7 +79,9 @@ async def add_events(session: AsyncSession, reporter_id: str, events: Sequence[U
         }
         for (skill_id, day, version, agent, kind, tenant_id), count in counted.items()
     ]
-    await session.execute(_add_to_day(session), days)
+    if days:
+        await session.execute(_add_to_day(session), days)
+    return uncounted
 
 
 async def loads_in(session: AsyncSession, reporter_id: str, skill_id: str, in_session: str) -> dict[str, int]:
@@ -100,7 +113,7 @@ async def outcomes_in(session: AsyncSession, reporter_id: str, skill_id: str, in
         UsageEventRow.skill_id == skill_id,
         UsageEventRow.reporter_id == reporter_id,
         UsageEventRow.session == in_session,
-        UsageEventRow.event.in_((UsageKind.SUCCEEDED.value, UsageKind.FAILED.value)),
+        UsageEventRow.event.in_(_OUTCOMES),
     )
     return list(await session.scalars(query))
 
@@ -162,6 +175,35 @@ async def _named(
     for skill_id, day, version, agent in await session.execute(query.where(of_keys).distinct()):
         named[skill_id, day].add((version, agent))
     return named
+
+
+async def _outcomes_told(
+    session: AsyncSession, reporter_id: str, events: Sequence[UsageEvent]
+) -> Counter[tuple[str, date]]:
+    """How many outcomes a reporter told before, of the skills and on the days of those that are told now."""
+    now = [event for event in events if event.event.is_outcome]
+    told: Counter[tuple[str, date]] = Counter()
+    if now:
+        query = select(UsageEventRow.skill_id, UsageEventRow.at).where(
+            UsageEventRow.reporter_id == reporter_id,
+            UsageEventRow.event.in_(_OUTCOMES),
+            UsageEventRow.skill_id.in_({event.skill_id for event in now}),
+            UsageEventRow.at >= min(_midnight(event) for event in now),
+            UsageEventRow.at < max(_midnight(event) for event in now) + timedelta(days=1),
+        )
+        for skill_id, at in await session.execute(query):
+            told[skill_id, at.astimezone(UTC).date()] += 1
+    return told
+
+
+def _most_outcomes(event: UsageEvent, today: date) -> int:
+    if not event.visitor:
+        return MAX_OUTCOMES
+    return MAX_VISITOR_OUTCOMES if _day(event) >= today else 0
+
+
+def _midnight(event: UsageEvent) -> datetime:
+    return datetime.combine(_day(event), time(), UTC)
 
 
 def _day(event: UsageEvent) -> date:

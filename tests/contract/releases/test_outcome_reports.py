@@ -13,7 +13,7 @@ from skillyard.registry.usage import UsageReport
 from skillyard.releases.models import ReleaseRow, SkillRunRow
 from skillyard.releases.outcome_reports import OutcomeReport
 from skillyard.sandbox.executions import ExecType, Run
-from skillyard.usage.events import UsageKind
+from skillyard.usage.events import MAX_VISITOR_OUTCOMES, UsageKind
 
 pytestmark = pytest.mark.anyio
 NAME = "greet"
@@ -181,3 +181,14 @@ async def test_of_a_skill_that_the_registry_has_by_itself_everyone_who_may_see_i
     assert (await agent.tell()).run_id
     assert (await agent.tell(caller=world.stranger)).run_id is None
     assert len(await agent.runs()) == 2
+
+
+async def test_of_a_visitor_more_outcomes_than_are_counted_are_kept_and_said_to_be(agent, world):
+    skill = await agent.learning.skill(NAME)
+    await agent.learning.yard.registry.workbench.show(agent.caller, skill.id, Visibility.PUBLIC, why=Why())
+    told = [await agent.tell(caller=world.stranger, succeeded=False) for _ in range(MAX_VISITOR_OUTCOMES + 1)]
+    assert [each.counted for each in told] == [True] * MAX_VISITOR_OUTCOMES + [False]
+    assert told[-1].recorded
+    assert told[-1].remark.startswith("Kept, but not counted")
+    assert (await agent.tell(succeeded=False)).counted
+    assert sum((await agent.uses()).values()) == MAX_VISITOR_OUTCOMES + 1

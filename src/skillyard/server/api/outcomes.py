@@ -44,7 +44,8 @@ class OutcomeCreate(Request):
 
 class OutcomeSchema(BaseModel):
     event: UsageKind
-    recorded: bool = Field(description="Counted as a use; not if it was told before.")
+    recorded: bool = Field(description="Kept as a use; not if it was told before.")
+    counted: bool = Field(description="In the numbers of the day; not if more than are counted of one person.")
     skill: str
     version: str = Field(description="The one it is counted for; empty where that is not known.")
     release_id: str | None = Field(description="Your release that this version is.")
@@ -56,6 +57,7 @@ class OutcomeSchema(BaseModel):
         return cls(
             event=receipt.event,
             recorded=receipt.recorded,
+            counted=receipt.counted,
             skill=receipt.skill,
             version=receipt.version,
             release_id=receipt.release_id,

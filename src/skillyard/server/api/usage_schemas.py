@@ -51,11 +51,17 @@ class UsageReceiptSchema(BaseModel):
     recorded: int
     repeated: int = Field(description="Reported before, and counted then.")
     refused: list[RefusedSchema] = Field(description="What could not be counted; the others were.")
+    uncounted: int = Field(description="Outcomes among the recorded that are more than are counted of one person.")
 
     @classmethod
     def of(cls, receipt: UsageReceipt) -> Self:
         refused = [RefusedSchema(position=each.position, message=each.message) for each in receipt.refused]
-        return cls(recorded=receipt.recorded, repeated=receipt.repeated, refused=refused)
+        return cls(
+            recorded=receipt.recorded,
+            repeated=receipt.repeated,
+            refused=refused,
+            uncounted=receipt.uncounted,
+        )
 
 
 class UsageDaySchema(BaseModel):
