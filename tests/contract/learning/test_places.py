@@ -218,7 +218,7 @@ async def test_in_a_namespace_with_review_another_publisher_agrees_to_each_chang
     draft = await desk.rooms.drafting.draft(publisher, wish)
     done = await desk.rooms.commits.commit(desk.author(publisher), draft)
     assert isinstance(done, Proposed)
-    with pytest.raises(NotAllowedError, match="Who proposed"):
+    with pytest.raises(NotAllowedError, match="person who proposed a change"):
         await desk.rooms.approve(publisher, done.proposal_id, why=WHY)
     await desk.rooms.approve(boss, done.proposal_id, why=WHY)
     assert (await desk.rooms.rules.get(boss, rule)).version == "2.0.0"
