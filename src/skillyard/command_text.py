@@ -7,7 +7,7 @@ __all__ = ["command_text"]
 
 
 def command_text(command: str, *names: str, options: Sequence[str] = ()) -> str:
-    """A command with the names of what it is about, quoted for the shell; no name is taken for an option.
+    """A command with its names, quoted for the shell so that no name is taken for an option.
 
     `command` is the command's own words, such as `skill adopt`.
     """

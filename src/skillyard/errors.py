@@ -178,7 +178,7 @@ class BusyError(UnavailableError):
 
 
 class StoreUnavailableError(UnavailableError):
-    """The database or the store of files failed. Where it is and what it said is for the log, not for callers."""
+    """The database or the store of files failed. The log gets its address and message; callers do not."""
 
     def as_public_dict(self) -> dict[str, object]:
         general = UnavailableError(
@@ -189,7 +189,7 @@ class StoreUnavailableError(UnavailableError):
 
 
 def instead_of(error: SkillyardError, public: SkillyardError) -> dict[str, object]:
-    """What callers are told, while the log has what happened."""
+    """The public error for callers; the log gets the real one."""
     _log.warning("%s: %s", error.code, error.message)
     return {**public.as_dict(), "code": error.code}
 

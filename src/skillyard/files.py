@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Final
 
 _PROBE_BYTES: Final = 64 * 1024
-"""A disk may be full and still take a few bytes."""
+"""Bytes to write: a full disk may still take a few."""
 _OTHERS: Final = 0o077
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for their owner only; one that is there becomes so."""
+    """Make a folder and missing parents, for their owner only; an existing folder becomes private too."""
     for each in (*reversed([above for above in folder.parents if not above.exists()]), folder):
         each.mkdir(mode=0o700, exist_ok=True)
     make_private(folder)
 
 
 def make_file(path: Path) -> None:
-    """Let an empty file be there for its owner only, unless there is one; that becomes so."""
-    with suppress(OSError):  # whoever opens it says why not
+    """Make an empty file for its owner only; an existing file stays and becomes private."""
+    with suppress(OSError):  # opening it reports the reason
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     make_private(path)
 
 
 def make_private(path: Path) -> None:
-    """Let nobody but its owner have a file or folder of ours; what is a link or not ours stays as it is."""
+    """Make a file or folder of ours readable for its owner only; links and what is not ours stay unchanged."""
     with suppress(OSError):
         state = path.lstat()
         is_plain = stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)

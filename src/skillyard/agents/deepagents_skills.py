@@ -121,7 +121,7 @@ class FreshSkillsMiddleware(SkillsMiddleware):
         return "\n\n".join([*parts, *others])
 
     def _hits(self, entries: Sequence[SkillEntry], query: str) -> list[str]:
-        """What fits a query by name and description: of a skill in a backend, no more is read before it is used."""
+        """The skills that fit a query by name and description; the rest of a skill is read only when it is used."""
         by_id = {entry.id: entry for entry in entries}
         index = self._index.at(by_id, lambda keys: (document_of(by_id[key]) for key in keys))
         return [hit.key for hit in index.search(query, limit=HITS).hits]

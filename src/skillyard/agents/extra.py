@@ -1,4 +1,4 @@
-"""The frameworks that an extra of this package brings along."""
+"""The frameworks that an extra of this package installs."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ EXTRA: Final = "agents"
 
 
 def missing_extra(error: ModuleNotFoundError) -> ModuleNotFoundError:
-    """The same error with what to install."""
+    """The same error, with the command that installs the module."""
     return ModuleNotFoundError(
         f"There is no module {error.name!r} here. Install it: pip install 'skillyard[{EXTRA}]'",
         name=error.name,

@@ -47,10 +47,10 @@ class LibraryUse:
 
 
 class LibrarySource:
-    """The skills of a library. What it found out is kept until the library gives another catalog.
+    """The skills of a library. Computed results are kept until the library gives another catalog.
 
-    `search` makes one over the same library whose index is kept, or that asks embeddings; `record` is told of uses,
-    and `uses` knows how many there were.
+    `search` makes a search over the same library with a kept index or with embeddings; `record` receives uses, and
+    `uses` returns how many there were.
     """
 
     lasting = False

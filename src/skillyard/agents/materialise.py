@@ -73,7 +73,7 @@ class OnThisMachine:
 
 
 class InSandbox:
-    """Skills in a sandbox of a yard, into which they are put when somebody asks where they are.
+    """Skills in a sandbox of a yard; a skill is put there when somebody asks for its path.
 
     The yard has its own skills; those of folders of this machine are sent to it.
     """

@@ -36,7 +36,7 @@ def checked_labels(yard: YardClient, skills: Sequence[str], agent: str) -> dict[
 
 
 @dataclass(frozen=True, kw_only=True)
-class WantedSkills:
+class SkillRequest:
     """The skills that a new sandbox is to have: those of folders of this machine, and the labels for the others."""
 
     source: SkillSource | None
@@ -45,14 +45,14 @@ class WantedSkills:
 
     @classmethod
     def of(cls, yard: YardClient, source: SkillSource | None, skills: Sequence[str], agent: str) -> Self:
-        """A name that the source has in a folder means that skill; what is nowhere is an error before anything."""
+        """Skills in folders of the source come first; a name that exists nowhere is an error, and nothing is done."""
         names = list(dict.fromkeys(skills))
         own = {name: found for name in names if (found := _in_folder(source, name)) is not None}
         labels = checked_labels(yard, [name for name in names if name not in own], agent)
         return cls(source=source, own=list(own.values()), labels=labels)
 
     def put_into(self, yard: YardClient, sandbox_id: str) -> dict[str, Any]:
-        """Send those of folders; a sandbox that cannot have all of them is taken away again."""
+        """Send the skills of folders; a sandbox that cannot get all of them is deleted again."""
         if self.source is None or not self.own:
             return {}
         place = InSandbox(yard, sandbox_id)

@@ -42,7 +42,7 @@ class SkillResult(TypedDict):
 
 
 class SkillTool:
-    """The tool for one conversation: `tool` before each query, and `changes` to tell what became different since.
+    """The tool for one conversation: `tool` before each query, and `changes` for what changed since.
 
     `budget` is what the description may take in characters, `start` its first words, and `place` where the agent runs
     scripts.

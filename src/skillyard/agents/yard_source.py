@@ -28,9 +28,9 @@ _LONGEST_QUERY: Final = 5_000
 
 
 class YardSource:
-    """What a yard ships to whoever asks: of each skill its latest version, or its working copy where there is none.
+    """What a yard ships to the caller: the latest version of each skill, or its working copy if there is none.
 
-    Of bundles that were fetched, `keep` bytes are kept. `label` is what an agent is told that it looked in.
+    At most `keep` bytes of fetched bundles are kept. `label` names the yard in answers to an agent.
     """
 
     lasting = True

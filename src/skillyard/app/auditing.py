@@ -42,11 +42,11 @@ def audit_machine(settings: "Settings", machine: Machine) -> AuditReport:
 
 
 def _with_known_use(issue: Issue, report: AuditReport, machine: Machine) -> Issue:
-    """The issue; one about a budget says whether anything is known about the use of the skills."""
+    """The issue; one about a budget also says what is known about the use of the skills."""
     if issue.code != OVER_BUDGET:
         return issue
     view = next(view for view in report.agents if view.id in issue.agents)
-    # Reading the logs takes too long for every look; whether there are any takes nothing.
+    # Reading the logs takes too long for every audit; checking whether there are any is quick.
     if not has_logs(view.id, machine, datetime.now(UTC) - timedelta(days=USE_DAYS)):
         known = f"There is no session log of {view.label} from the last {USE_DAYS} days, so nothing is known about use."
         return replace(issue, see="", advice=over_budget_advice(view, known))

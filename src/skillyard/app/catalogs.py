@@ -1,4 +1,4 @@
-"""What a prompt brings up of the skills in folders."""
+"""The skills in folders that fit a prompt."""
 
 from collections.abc import Callable
 

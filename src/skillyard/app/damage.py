@@ -1,4 +1,4 @@
-"""What is lost or damaged in the store of a yard."""
+"""Checks for lost or damaged files in the store of a yard."""
 
 import asyncio
 import shlex
@@ -18,9 +18,9 @@ from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.registry.stored_blobs import StoredBlobs
 
 Track: TypeAlias = Callable[[Sequence[str]], Iterable[str]]
-"""Shows how far somebody is with a row of items."""
+"""Shows the progress through a sequence of items."""
 _SAMPLE: Final = 100
-"""Files that are read again where not all are."""
+"""Files in a sample."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,10 +49,10 @@ def read_files(settings: Settings, track: Track | None) -> FilesRead:
     """Read a sample of the files of skills again; all of them where `track` is given."""
     if present_revision(settings.database) != revisions()[-1]:
         return FilesRead(number=0)
-    return asyncio.run(_files_read(settings, track))
+    return asyncio.run(_check_files(settings, track))
 
 
-async def _files_read(settings: Settings, track: Track | None) -> FilesRead:
+async def _check_files(settings: Settings, track: Track | None) -> FilesRead:
     database = await Database.open(settings.database)
     try:
         stored = StoredBlobs(database, open_blobs(settings.blobs))

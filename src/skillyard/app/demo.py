@@ -42,7 +42,7 @@ def look(home: DemoHome) -> AuditReport:
 
 
 def put_right(home: DemoHome) -> Iterator[Step]:
-    """Fix the first issue, look again, until nothing is wrong but what is only worth knowing."""
+    """Fix the first issue and audit again, until only notes are left."""
     tried: set[Issue] = set()
     while issues := [issue for issue in look(home).issues if issue.severity is not Severity.INFO]:
         issue = issues[0]

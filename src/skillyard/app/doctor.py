@@ -29,7 +29,7 @@ _OTHER_VARIABLES: Final = frozenset({"SKILLYARD_CONFIG_DIR", "SKILLYARD_DEBUG"})
 
 
 def examine(track: "Track | None" = None) -> Iterator[Check]:
-    """Every check, one after the other; with `track`, everything that the yard keeps is read."""
+    """Every check, one after the other; `track` reads everything that the yard keeps."""
     yield ok("python", f"{platform.python_implementation()} {platform.python_version()}")
     yield _git()
     yield from _variables()

@@ -49,12 +49,12 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(kw_only=True)
 class _Delivery:
-    """What a sandbox has, and since when that is right."""
+    """What was delivered to a sandbox, and when."""
 
     receiver: Receiver
     injection: Injection
     number: int = -1
-    """The change of the yard up to which nothing else is to be delivered."""
+    """The change number up to which the delivery is current."""
 
 
 class SandboxInjection:
@@ -71,7 +71,7 @@ class SandboxInjection:
             raise UnavailableError(problem)
 
     async def foresee(self, sandbox: Sandbox) -> str | None:
-        """What could not be delivered to a new sandbox, as far as that is known before it starts."""
+        """What cannot be delivered to a new sandbox, as far as that is known before it starts."""
         return _problem(await self._injector.foresee(_receiver(sandbox)))
 
     async def refresh(self, sandbox: Sandbox, session: Session) -> Injection:
@@ -79,7 +79,7 @@ class SandboxInjection:
         return await self._injector.inject(_receiver(sandbox), session)
 
     async def keep_current(self, running: Running, database: Database, held: Held) -> None:
-        """Deliver what changed in the yard since the last delivery: what was taken back is not used again."""
+        """Deliver what changed in the yard since the last delivery, so that a withdrawn skill is not used again."""
         known = self._known.get(held.sandbox_id)
         if known is None:
             return
@@ -87,10 +87,10 @@ class SandboxInjection:
         if known.number == number:
             return
         injection = known.injection
-        if injection.wanted is None or await self._injector.wanted(known.receiver) != injection.wanted:
+        if injection.target is None or await self._injector.target_state(known.receiver) != injection.target:
             injection = await self._injector.inject(known.receiver, held.session)
             await running.note(held, _problem(injection))
-        if injection.wanted is not None:
+        if injection.target is not None:
             self._known[held.sandbox_id].number = number
 
     async def follow(self, running: Running, database: Database, pause: Callable[[float], Awaitable[None]]) -> None:
@@ -141,7 +141,7 @@ def _problem(injection: Injection) -> str | None:
 
 
 def _missing(injection: Injection) -> Iterator[str]:
-    """How many skills are missing by themselves, and which."""
+    """How many skills are missing for reasons of their own, and which."""
     missing = injection.missing
     if not missing:
         return

@@ -79,7 +79,7 @@ def reach_targets(where: Where, settings: "Settings", machine: Machine) -> tuple
 
 
 def removal_targets(where: Where, settings: "Settings", machine: Machine) -> tuple[Target, ...]:
-    """The folders from which skills are removed: of a named agent its own ones, not those of others that it reads."""
+    """The folders from which skills are removed: a named agent's own ones, not folders of others that it also reads."""
     if not where.agents:
         return reach_targets(where, settings, machine)
     roots = [root for name in where.agents for root in roots_for(find_agent(name), machine, own=True)]
@@ -89,7 +89,7 @@ def removal_targets(where: Where, settings: "Settings", machine: Machine) -> tup
 
 
 def remove_options(where: Where, machine: Machine, *, force: bool) -> RemoveOptions:
-    """Who else is here when something is removed for some agents."""
+    """The other agents that removing a skill for some agents affects."""
     named = [find_agent(name) for name in where.agents]
     others = [agent for agent in AGENTS if agent not in named and agent.id != SHARED_AGENT]
     readers = [

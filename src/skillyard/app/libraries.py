@@ -32,9 +32,9 @@ def open_library(
 ) -> Layered:
     """The named folders and the named environment; without either, everything in reach from here.
 
-    With `active_only` that is the active environment alone, whichever it is at the moment, while there is one.
+    With `active_only`, everything in reach is just the active environment, if there is one at the moment.
 
-    It stays true while it is used: skills that are switched and folders that appear later are noticed.
+    The library stays current: it notices skills that are switched and folders that appear later.
     """
     machine = Machine.here()
     switches = SwitchesFile(config_dir())

@@ -1,4 +1,4 @@
-"""A home that only its owner can read, whatever it was before."""
+"""Makes a home readable for its owner only."""
 
 from pathlib import Path
 from typing import Final
@@ -17,9 +17,9 @@ _DATABASE: Final = "registry."
 
 
 def make_home_private(home: Path) -> None:
-    """Close to others what Skillyard keeps in a home, and the home itself if there is nothing else in it.
+    """Make what Skillyard keeps in a home private to its owner, and the home itself if it holds nothing else.
 
-    In a folder with files of others, such as somebody's home folder, only our own are closed.
+    In a folder with other files, such as a person's home folder, only our own files become private.
     """
     try:
         entries = list(home.iterdir())

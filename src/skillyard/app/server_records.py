@@ -1,4 +1,4 @@
-"""Which servers a home has now: a file for each, so that nobody takes another person's server for one's own."""
+"""Records which servers a home has now, one file for each, so that nobody uses another person's server by mistake."""
 
 import json
 import os
@@ -15,7 +15,7 @@ _FOLDER: Final = "servers"
 
 def record_server(home: Path, url: str) -> None:
     """Note that this process serves a home at an address."""
-    with suppress(OSError):  # a note is all it is
+    with suppress(OSError):  # the record is not essential
         make_folder(home / _FOLDER)
         replace_file(_file(home, url), json.dumps({"url": url, "pid": os.getpid()}).encode(), mode=0o600)
 

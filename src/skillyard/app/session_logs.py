@@ -34,7 +34,7 @@ class UsageFound:
     lines: LineCounts
     tally: SkillTally
     never_used: Sequence[SkillEntry]
-    """Of those that agents can see: the skills that ship with Skillyard are none of them. Empty without any log."""
+    """Those that agents can see, without the skills that ship with Skillyard. Empty without any log."""
     unused: Sequence["Unused"] = ()
 
 

@@ -79,7 +79,7 @@ def switch_for_agent(settings: "Settings", wanted: Sequence[str], name: str, *, 
 
 
 def _matching(wanted: Iterable[str], library: Layered, also: Iterable[str] = ()) -> tuple[str, ...]:
-    """The ids that are meant; a pattern must fit one at least."""
+    """The ids that names and patterns stand for; a pattern must fit at least one."""
     ids = [*(entry.id for entry in library.catalog().entries), *also]
     found: dict[str, None] = {}
     for each in wanted:

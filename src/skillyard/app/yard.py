@@ -169,7 +169,7 @@ def _wired(database: Database, blobs: Blobs, admin_token: str | None, settings: 
     sandboxes = sandbox_rooms(database, blobs, settings, turns=turns)
     jobs = Jobs(database, workers=settings.job_workers)
     register_candidate_undo(history)
-    # They know how what was learned is taken back, and by whom.
+    # Opening them registers how what was learned is undone, and by whom.
     registry.chronicle.register_right("memory", Memories(database, history).require_undo)
     registry.chronicle.register_right("rule", Rulebook(database, history, turns).require_undo)
 

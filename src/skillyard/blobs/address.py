@@ -12,7 +12,7 @@ _KEY: Final = re.compile(r"([0-9a-f]{2})/([0-9a-f]{62})")
 
 
 class BlobError(SkillyardError):
-    """Bytes that a row names cannot be had. Where they should be is for the log, not for callers."""
+    """The bytes that a row refers to cannot be read. Their location goes to the log, not to callers."""
 
     def _public(self, what: str) -> SkillyardError:
         sha256 = self.details["sha256"]

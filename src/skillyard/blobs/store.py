@@ -17,7 +17,7 @@ class Blobs(Protocol):
     """
 
     async def require_writable(self) -> None:
-        """Raises `UnavailableError` where nothing could be put now, as far as that can be told."""
+        """Raises `UnavailableError` if nothing can be stored now, as far as that can be checked."""
         ...
 
     async def put(self, data: bytes) -> str:

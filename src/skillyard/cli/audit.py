@@ -27,7 +27,7 @@ _MARKS: Final = {Severity.ERROR: "âœ—", Severity.WARNING: "!", Severity.INFO: "Â
 _INDENT: Final = "    "
 _DEEPER: Final = "      "
 _PIPED_WIDTH: Final = 120
-"""Cells of a line of names where no terminal says how many it has."""
+"""Width of a line of names when the output is not a terminal."""
 
 
 def audit(
@@ -41,8 +41,8 @@ def audit(
 ) -> Answer:
     """Show what each agent really sees, and what is wrong.
 
-    Every skill is scanned, too. What a command can put right comes with that command, which takes no skill away from
-    any agent. Exit code 1 when something is broken or hostile.
+    Every skill is scanned too. An issue that a command can fix comes with that command; no fix takes a skill away from
+    an agent. Exit code 1 when something is broken or hostile.
     """
     with sink_of(context).busy("Looking at every agent"):
         settings, machine = load_settings(), Machine.here()
@@ -73,7 +73,7 @@ def audit(
 
 
 def print_verdict(console: "Console", report: AuditReport) -> None:
-    """What came of it all, in one line."""
+    """The result in one line."""
     summary = report.as_dict()["summary"]
     nouns = {"errors": "error", "warnings": "warning", "notes": "note"}
     counts = [count(summary[key], noun) for key, noun in nouns.items() if summary[key]]
@@ -88,7 +88,7 @@ def print_verdict(console: "Console", report: AuditReport) -> None:
 
 
 def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
-    """Everything that is wrong, the serious first; of several alike, what they have in common is said once."""
+    """Everything that is wrong, the most serious first; what similar issues have in common is printed once."""
     groups: dict[tuple[Severity, str, str], list[Issue]] = {}
     for issue in issues[:MAX_SHOWN]:
         groups.setdefault((issue.severity, issue.code, issue.advice), []).append(issue)
@@ -111,7 +111,7 @@ def print_issues(console: "Console", issues: Sequence[Issue]) -> None:
 
 
 def _append_rest(text: "Text", issue: Issue, indent: str) -> None:
-    """The path, unless it was said, and the commands."""
+    """The path, unless it was already printed, and the commands."""
     said = f"{issue.message} {issue.see} {issue.fix}"
     if issue.path and issue.path not in said and not issue.message.startswith(f"{issue.path.rpartition('/')[0]} "):
         text.append(f"{indent}{inline(issue.path)}\n", FAINT)

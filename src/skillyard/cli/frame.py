@@ -102,7 +102,7 @@ class Group(TyperGroup):
         wanted = args[0]
         if wanted not in self.entries and not wanted.startswith("-"):
             path = ctx.command_path
-            meant = _meant(wanted, path, self.entries)
+            meant = _nearest_command(wanted, path, self.entries)
             hint = f"Did you mean `{meant}`?" if meant else f"`{path} --help` lists the commands."
             raise UsageError(f"There is no command {wanted!r}.", hint=hint)
         return super().resolve_command(ctx, args)
@@ -114,8 +114,8 @@ class Group(TyperGroup):
         _format_always(formatter)
 
 
-def _meant(wanted: str, path: str, names: Iterable[str]) -> str:
-    """The command that a person means by a word: one spelled like it, or one that other tools call so."""
+def _nearest_command(wanted: str, path: str, names: Iterable[str]) -> str:
+    """The command that a person means by a word: one with a similar spelling, or one that other tools call by it."""
     is_top = " " not in path
     others = {word: f"{path} {command}" for word, command in _OTHER_WORDS.items()} if is_top else {}
     words = others | {name: f"{path} {name}" for name in names}

@@ -197,7 +197,7 @@ def _given(taken: Mapping[str, Any]) -> Answer:
     return Answer(
         document=taken,
         text=lambda console: console.print(line, soft_wrap=True),
-        remarks=[*_known(taken), *next_of(taken), *follow_it],
+        remarks=[*_repeat_remarks(taken), *next_of(taken), *follow_it],
     )
 
 
@@ -206,12 +206,12 @@ def _learned(over: Mapping[str, Any]) -> Answer:
         document=over,
         text=lambda console: print_outcome(console, over),
         exit_code=1 if over["stage"] in FAILED else 0,
-        remarks=[*_known(over), *next_of(over)],
+        remarks=[*_repeat_remarks(over), *next_of(over)],
     )
 
 
-def _known(taken: Mapping[str, Any]) -> list[str]:
-    """What is said of feedback that came before."""
+def _repeat_remarks(taken: Mapping[str, Any]) -> list[str]:
+    """Remarks about feedback that was given before."""
     if taken.get("again"):
         return ["It was given before and undone; it is learned again."]
     return [] if taken.get("created", True) else ["It was given before; nothing was added."]

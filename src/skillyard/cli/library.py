@@ -143,7 +143,7 @@ def _opened(
 
 
 def _is_one_folder(shadowed: Shadowed) -> bool:
-    """Whether it is a link to the very skill that is found first: then nothing is hidden."""
+    """Whether it is a link to the skill that is found first, so that nothing is hidden."""
     return os.path.realpath(shadowed.entry.location) == os.path.realpath(shadowed.by.location)
 
 

@@ -74,9 +74,9 @@ def serve(
 ) -> None:
     """Serve skills to a client that starts this, over stdin and stdout.
 
-    Without options these are the skills of the active environment, whichever it is at the moment, or of all folders in
-    reach from here where none is active. `skillyard mcp install` tells a client to start it; `skillyard serve` serves
-    MCP over HTTP, at /mcp.
+    Without options these are the skills of the active environment, also after it is switched, or of all folders in
+    reach from here if none is active. `skillyard mcp install` tells a client to start it; `skillyard serve` serves MCP
+    over HTTP, at /mcp.
     """
     from skillyard.agents.toolsets.local_files import working_folder  # noqa: PLC0415 -- `--help` needs nothing of it
     from skillyard.server.mcp.introduction import instructions  # noqa: PLC0415 -- as above
@@ -101,7 +101,7 @@ def serve(
 
         files = local or working_folder(Path.cwd(), Path.home())
         kept = KeptTools(settings.home, wanted.toolsets, with_files=files is not None)
-        if not of_yard and (tools := kept.described(skill_tool(source, wanted).description())):
+        if not of_yard and (tools := kept.with_description(skill_tool(source, wanted).description())):
             opening.offer(tools)
         with uncollected():
             from skillyard.server.mcp.lean_sdk import import_lean_sdk  # noqa: PLC0415 -- as above

@@ -132,7 +132,7 @@ def clients(*, name: EntryName = ENTRY_NAME) -> Answer:
 
 
 def clients_named(names: Sequence[str] | None, machine: Machine) -> list[Client]:
-    """The agents of these names; an error that says which are here where there are none."""
+    """The agents of these names; without names, an error that says which agents are here."""
     if names:
         return list(dict.fromkeys(map(find_client, names)))
     here = [client.id for client in CLIENTS if client.is_here(machine)]

@@ -29,7 +29,7 @@ def check(*, agent: AgentNames = None, user: User = False, name: EntryName = ENT
     called once, which changes nothing. Exit code 1 when that fails, or takes longer than the agent waits.
     """
     machine = Machine.here()
-    results = [_tested(client, machine, name, user=user) for client in clients_named(agent, machine)]
+    results = [_test(client, machine, name, user=user) for client in clients_named(agent, machine)]
     return Answer(
         document={"tests": results},
         text=lambda console: _print(console, results),
@@ -37,7 +37,7 @@ def check(*, agent: AgentNames = None, user: User = False, name: EntryName = ENT
     )
 
 
-def _tested(client: Client, machine: Machine, name: str, *, user: bool) -> dict[str, Any]:
+def _test(client: Client, machine: Machine, name: str, *, user: bool) -> dict[str, Any]:
     file, entry = _entry(client, machine, name, user=user)
     allowed = client.waits(entry)
     result: dict[str, Any] = {"agent": client.id, "label": client.label, "file": str(file), "allowed": allowed}
@@ -77,7 +77,7 @@ def _entry(client: Client, machine: Machine, name: str, *, user: bool) -> tuple[
 def _trial(start: Start, machine: Machine, allowed: float) -> Trial:
     folder = project_folders(machine)[-1] if machine.cwd != machine.home else machine.home
     trial = try_start(start, folder, patience=max(allowed, PATIENCE))
-    # The first start after an update takes longer than all that follow: what it finds out is kept.
+    # The first start after an update takes longer than the next ones, which use what it kept.
     return trial if trial.listed <= allowed else try_start(start, folder, patience=max(allowed, PATIENCE))
 
 
@@ -101,7 +101,7 @@ def _install(client: Client, name: str) -> str:
 
 
 def _own_check(client: Client, machine: Machine, name: str) -> str:
-    """What the agent itself says where it does not read the entry."""
+    """What the agent's own command says if it does not read the entry."""
     program = shutil.which(client.own_check[0], path=machine.env.get("PATH")) if client.own_check else None
     if program is None:
         return ""

@@ -44,9 +44,9 @@ def print_carried(console: Console, carried: Carried, sink: Sink) -> None:
 
 
 def print_checked(console: Console, checked: Sequence[Checked], sink: Sink, *, install: str) -> None:
-    """What is not as installed first, edits before all; what nobody tracks last, with a line each.
+    """What is not as installed first, beginning with edits; untracked skills last, one line each.
 
-    `install` is the command that brings all that is missing. One edit is shown in full, several with their size.
+    `install` is the command that installs all that is missing. One edit is shown in full, several with their size.
     """
     tracked = [item for item in checked if item.status is not Status.UNTRACKED]
     untracked = [item for item in checked if item.status is Status.UNTRACKED]

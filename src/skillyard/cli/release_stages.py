@@ -77,7 +77,7 @@ def promote(
 ) -> Answer:
     """Release a candidate whose last evaluation passed.
 
-    Serious findings of the scan are refused; --allow-risky with a reason (-m) accepts them.
+    A candidate with serious findings of the scan is refused; --allow-risky with a reason (-m) accepts them.
 
     A canary goes to some sandboxes, always the same ones, and leaves the stable release to all others.
     """

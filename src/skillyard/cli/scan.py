@@ -33,7 +33,7 @@ def scan(
     """
     if len(paths) == 1:
         require_there(paths[0])
-    scanned = list(_scanned(sink_of(context), paths, recursive=recursive))
+    scanned = list(_scan_all(sink_of(context), paths, recursive=recursive))
     serious = sum(item.is_serious for item in scanned)
     summary = {"scanned": len(scanned), "serious": serious, "findings": sum(bool(item.findings) for item in scanned)}
 
@@ -57,7 +57,7 @@ def scan(
     )
 
 
-def _scanned(sink: Sink, paths: Sequence[Path], *, recursive: bool) -> Iterator[Scanned]:
+def _scan_all(sink: Sink, paths: Sequence[Path], *, recursive: bool) -> Iterator[Scanned]:
     if not recursive:
         yield from (scan_skill(path) for path in sink.track(paths, total=len(paths), label="Scanning"))
         return

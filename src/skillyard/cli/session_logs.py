@@ -68,7 +68,7 @@ def usage(context: typer.Context, *, agent: Agents = None, since: Since = _SINCE
             console.print(styled((f"Never used by {labels}", "bold"), (f"  {_in_words(since)}", FAINT)))
             print_table(console, [(f"  {inline(one['id'])}", inline(one["source"])) for one in never[:MAX_SHOWN]])
         for one in found.unused:
-            console.print(_unused(one), soft_wrap=True)
+            console.print(_unused_text(one), soft_wrap=True)
 
     more = [f"{len(never) - MAX_SHOWN:,} more were never used: --json lists them."] if len(never) > MAX_SHOWN else []
     return Answer(
@@ -93,7 +93,7 @@ def _no_logs(agents: Sequence[str], since: str) -> str:
     return f"There is no session log{whose} {_in_words(since)}, so nothing is known about use."
 
 
-def _unused(one: "Unused") -> str:
+def _unused_text(one: "Unused") -> str:
     """What could be turned off, as one command over as many lines as it needs."""
     noun = "this skill" if len(one.skills) == 1 else f"these {len(one.skills):,} skills"
     lines = [shlex.join(one.words[:5])]

@@ -56,8 +56,8 @@ def home_folder() -> Path:
 
 
 def folder_setting(key: str) -> Path | None:
-    """A setting that names a folder, for those who need no other: all of them take longer to load than many skills."""
-    # One that cannot be used is reported by whatever loads the settings.
+    """One setting that names a folder; loading all settings would take longer than loading many skills."""
+    # Loading all settings reports a value that cannot be used.
     with suppress(SkillyardError, OSError, RuntimeError):
         named = os.environ.get(f"SKILLYARD_{key.upper()}")
         if not named:

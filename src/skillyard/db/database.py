@@ -66,7 +66,7 @@ class Database:
         await self._reader.dispose()
 
     async def require_usable(self) -> None:
-        """Read every table, and see that something could be written."""
+        """Read every table, and check that something could be written."""
         async with self.read() as session:
             await look_at_tables(session)
             if self.url.get_backend_name() != SQLITE:

@@ -30,7 +30,7 @@ def present_revision(address: str) -> str | None:
 
 
 def readable(address: str) -> tuple[URL, dict[str, int]]:
-    """How to connect to a database that is only to be read."""
+    """The address and arguments for connecting to a database that is only read."""
     url = database_url(address)
     is_file = url.get_backend_name() == SQLITE
     return _read_only(url) if is_file else url, _patience(is_file)

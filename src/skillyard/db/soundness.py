@@ -1,4 +1,4 @@
-"""Whether a database can still be read: a look at every table, and a look at every page."""
+"""Checks whether a database can still be read: every table, and every page."""
 
 import sqlite3
 from typing import Final
@@ -22,7 +22,7 @@ _DAMAGE: Final = ("XX", "58")
 
 
 async def look_at_tables(session: AsyncSession) -> None:
-    """Read a row of every table: damage to where a table begins is an error here, and not only for who asks for it."""
+    """Read a row of every table, so that damage at the start of any table is an error here."""
     for name in sorted(Base.metadata.tables):
         await session.execute(text(f'SELECT 1 FROM "{name}" LIMIT 1'))  # noqa: S608 -- our own names
 

@@ -70,7 +70,7 @@ def _actions(
 
 
 def _portability(action: Action) -> Iterator[Finding]:
-    """What others who get the lock should be spared: a source that only this machine has."""
+    """A warning about a source that others who get the lock do not have."""
     if action.act not in IDLE and action.after and is_of_this_machine(action.place, action.after.source):
         yield Finding(
             code="source-of-this-machine",

@@ -48,7 +48,7 @@ class Shortfall:
     origin: Origin
     reason: str
     refused: bool = False
-    """Whether it is withheld for what it is: people are told, though nobody asked for it by name."""
+    """Whether it is withheld because of its content; people hear of that even if nobody asked for it by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

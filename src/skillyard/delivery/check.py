@@ -112,7 +112,7 @@ class _Comparing:
         if seen.bundle is None:
             reason = seen.findings[0].message if seen.findings else f"{self.path} is a {seen.kind}, not a folder."
             if self._is_local:
-                # It is the only one that there is, and agents may read it all the same: that goes by no fix.
+                # It is the only copy, and agents may read it all the same: no fix moves it away.
                 return self._checked(Status.UNREADABLE, f"{reason} Correct it by hand; it has no source.")
             return self._checked(Status.UNREADABLE, f"{reason} The fix moves it to the trash.", self._sync("--force"))
         if seen.digest != self.entry.digest:

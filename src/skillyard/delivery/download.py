@@ -21,7 +21,7 @@ MAX_REDIRECTS: Final = 5
 CONNECT_SECONDS: Final = 10.0
 READ_SECONDS: Final = 30.0
 MIN_BYTES: Final = 1024
-"""What a server has to send at least in any of the spans of READ_SECONDS; slower ones are given up."""
+"""Bytes that a server must send in each span of READ_SECONDS; a slower download is given up."""
 _GONE: Final = frozenset({404, 410})
 _DENIED: Final = frozenset({401, 403, 407})
 
@@ -47,7 +47,7 @@ class DownloadLimits:
     max_bytes: int = MAX_ARCHIVE_BYTES
     max_seconds: float = 300.0
     max_idle_seconds: float = READ_SECONDS
-    """The time in which at least MIN_BYTES have to come."""
+    """The time in which at least MIN_BYTES must arrive."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +99,7 @@ def download(url: str, limits: DownloadLimits) -> Download:
 
 
 class _Alarm:
-    """Cuts a connection whose answer does not begin in time: bytes that drip never reach a timeout of reading."""
+    """Cuts a connection whose answer does not begin in time; dripping bytes never reach a read timeout."""
 
     def __init__(self, seconds: float, url: str) -> None:
         self._seconds, self._url = seconds, url
@@ -108,7 +108,7 @@ class _Alarm:
         self._rang = False
 
     def watch(self, event: str, info: Mapping[str, Any]) -> None:
-        """Notes each connection; TLS puts a socket of its own in the place of the first."""
+        """Notes each connection; TLS replaces the first socket with its own."""
         if event in {"connection.connect_tcp.complete", "connection.start_tls.complete"}:
             self._sockets.append(info["return_value"].get_extra_info("socket"))
 

@@ -63,9 +63,9 @@ def fetch_index_skills(
 ) -> Iterator[FetchedSkill | RefusedSkill]:
     """Exactly these skills of an index. One with a digest is taken as it is listed where no versions are."""
     got = _index(tree, limits)
-    for entry, name in _named(tree, got):
+    for entry, name in _named_entries(tree, got):
         for skill in dict.fromkeys(skill for skill in skills if skill.subpath == name):
-            yield _listed_or_refused(entry, skill, got.url, limits)
+            yield _skill_or_refusal(entry, skill, got.url, limits)
 
 
 def _index(source: Source, limits: DownloadLimits) -> Download:
@@ -74,7 +74,7 @@ def _index(source: Source, limits: DownloadLimits) -> Download:
 
 def _listed(source: Source, got: Download, limits: DownloadLimits, *, only: Collection[str]) -> Iterator[FetchedItem]:
     versions = {name.casefold(): version for name, _, version in (text.partition("@") for text in only)}
-    for position, (entry, name) in enumerate(_named(source, got)):
+    for position, (entry, name) in enumerate(_named_entries(source, got)):
         if not name:
             yield refusal(str(position), source, "index-entry", f"Entry {position} of the index has no valid name.")
         elif source.subpath and source.subpath != name:
@@ -83,23 +83,23 @@ def _listed(source: Source, got: Download, limits: DownloadLimits, *, only: Coll
             yield OtherSkill(id=name)
         else:
             skill = replace(source, subpath=name, ref=versions.get(name, "") or source.ref)
-            yield _listed_or_refused(entry, skill, got.url, limits)
+            yield _skill_or_refusal(entry, skill, got.url, limits)
 
 
-def _named(source: Source, got: Download) -> Iterator[tuple[dict[str, Any], str]]:
-    """The entries of an index with their names, which are empty where they are not valid."""
+def _named_entries(source: Source, got: Download) -> Iterator[tuple[dict[str, Any], str]]:
+    """The entries of an index with their names; an invalid name is empty."""
     for entry in _entries(source, got.data):
         name = entry.get("name")
         yield entry, name if isinstance(name, str) and is_valid_name(name) else ""
 
 
-def _listed_or_refused(
+def _skill_or_refusal(
     entry: dict[str, Any], source: Source, index_url: str, limits: DownloadLimits
 ) -> FetchedSkill | RefusedSkill:
     try:
         return _listed_skill(entry, source, index_url, limits)
     except SkillyardError as error:
-        # One skill that cannot be had does not keep the others from being installed.
+        # One skill that cannot be fetched does not keep the others from being installed.
         return refusal(source.subpath, source, "index-entry", error.message, fix=error.hint)
 
 
@@ -129,7 +129,7 @@ def _listed_skill(
 def _version(
     entry: dict[str, Any], source: Source, index_url: str, limits: DownloadLimits
 ) -> tuple[dict[str, Any], str]:
-    """The entry of the version that is asked for, and the address from which its url counts."""
+    """The entry of the requested version, and the address that its url is relative to."""
     link = entry.get("versions")
     listed: list[dict[str, Any]] = []
     if isinstance(link, str):
@@ -139,7 +139,7 @@ def _version(
     if found is not None:
         return found, index_url
     if source.digest:
-        return entry, index_url  # its bytes tell whether it is the one
+        return entry, index_url  # its digest shows whether it is the requested one
     known = ", ".join(printable(str(one.get("version"))) for one in listed[:_SHOWN_VERSIONS])
     raise NotFoundError(
         f"{source.location} has no version {source.ref} of {source.subpath}.",

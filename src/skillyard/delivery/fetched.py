@@ -88,7 +88,7 @@ def take_in(read: BundleRead, *, folder: str, source: Source, resolved: str = ""
 
 
 def name_of(bundle: Bundle) -> str:
-    """What its own SKILL.md calls a skill."""
+    """The name of a skill in its own SKILL.md."""
     skill_file = bundle.get(SKILL_FILE)
     document = parse(skill_file.data).document if skill_file else None
     return document.name if document else ""
@@ -112,9 +112,9 @@ def is_wanted(names: Collection[str], *spellings: str) -> bool:
 
 
 def gather(source: Source, items: Iterable[FetchedItem], *, only: Collection[str], if_empty: str = "") -> Fetched:
-    """The skills of a source that are asked for; of two that would get the same folder, the first is kept.
+    """The requested skills of a source; of two that would get the same folder, the first is kept.
 
-    A name in `only` that no skill goes by is an error: who asked for several must not get some of them in silence.
+    A name in `only` that no skill has is an error: a request for several must not silently give only some of them.
     `if_empty` is the hint for a source that has no skill at all.
     """
     skills: dict[str, FetchedSkill] = {}

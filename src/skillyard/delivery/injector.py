@@ -38,8 +38,8 @@ class Injection:
     """What sources could not give, or what is too much."""
     errors: tuple[str, ...] = ()
     """What failed as a whole: a source, or the delivery itself."""
-    wanted: "Wanted | None" = None
-    """What the sources said; None if they were not all heard."""
+    target: "TargetState | None" = None
+    """What the sources said; None if one of them failed."""
 
     @property
     def items(self) -> tuple[ShipItem, ...]:
@@ -57,10 +57,10 @@ class Injection:
 
     @property
     def missing(self) -> tuple[Shortfall, ...]:
-        """What was asked for and is not there, each with the reason.
+        """The requested skills that are missing, each with the reason.
 
-        Nobody asked for a learned skill by name: the folder that it does not get is no shortfall, nor is one too many.
-        One that is refused is.
+        Nobody requests a learned skill by name: it is not missing if its folder is taken or there are too many, only
+        if it is refused.
         """
         trouble = self.plan.trouble if self.plan else ()
         left_out = [item for item in trouble if item.step is Step.FAILED or not _gives_way(item, self)]
@@ -85,8 +85,8 @@ def _gives_way(item: ShipItem, injection: Injection) -> bool:
     return item.origin.kind == RELEASE and any(item.folder == other.folder for other in injection.delivered)
 
 
-class Wanted(NamedTuple):
-    """What a sandbox should have; equal if nothing has to be delivered."""
+class TargetState(NamedTuple):
+    """What a sandbox should have; equal while there is nothing to deliver."""
 
     bundles: tuple[tuple[str, str, Origin], ...]
     shortfalls: tuple[Shortfall, ...]
@@ -133,9 +133,9 @@ class SkillInjector:
         _report(receiver, injection)
         return injection
 
-    async def wanted(self, receiver: Receiver) -> Wanted | None:
+    async def target_state(self, receiver: Receiver) -> TargetState | None:
         """What a sandbox should have now; None if a source failed."""
-        return (await self._answers(receiver)).wanted
+        return (await self._answers(receiver)).target_state
 
     async def _delivered(self, receiver: Receiver, session: Workspace) -> Injection:
         answers = await self._answers(receiver)
@@ -173,13 +173,13 @@ class _Answers(NamedTuple):
     failures: Sequence[_Failure]
 
     @property
-    def wanted(self) -> Wanted | None:
+    def target_state(self) -> TargetState | None:
         bundles = tuple((each.folder, each.digest, each.origin) for each in self.bundles)
-        return None if self.failures else Wanted(bundles, self.shortfalls)
+        return None if self.failures else TargetState(bundles, self.shortfalls)
 
     def injection(self, plan: ShipPlan) -> Injection:
         errors = tuple(failure.message for failure in self.failures)
-        return Injection(plan=plan, shortfalls=self.shortfalls, errors=errors, wanted=self.wanted)
+        return Injection(plan=plan, shortfalls=self.shortfalls, errors=errors, target=self.target_state)
 
 
 def _told(error: Exception) -> str:

@@ -20,9 +20,9 @@ KEEP_SECONDS: Final = 30 * 24 * 3600
 
 
 def remember(place: LockPlace, lock: Lock, home: Path, *, installed: Collection[str]) -> None:
-    """Write down where a lock is and which bundles it names, for the day when somebody prunes.
+    """Record where a lock is and which bundles it names, for pruning later.
 
-    And of the skills that were just `installed`, given by path, from where: a lock may be changed by others.
+    Also record the sources of the skills that were just `installed`, given by path: others may change a lock.
     """
     known = installed_from(place, home)
     record = {
@@ -46,7 +46,7 @@ def remember(place: LockPlace, lock: Lock, home: Path, *, installed: Collection[
 
 
 def installed_from(place: LockPlace, home: Path) -> dict[str, str]:
-    """From where this machine installed the skills of a place, by path; as far as that was written down."""
+    """The sources from which this machine installed the skills of a place, by path, as far as recorded."""
     try:
         record: Any = json.loads(_record(guard_file(place, home)).read_bytes())
         return {str(path): str(source) for path, source in record.get("sources", {}).items()}

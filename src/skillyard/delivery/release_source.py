@@ -24,7 +24,7 @@ class ActiveRelease:
     digest: str
     load: LoadBundle
     refusal: str = ""
-    """Why it is given to nobody."""
+    """Why it is not delivered to anybody."""
     uses: int = 0
     """How often it was used; where there are too many, the most used come first."""
 

@@ -29,15 +29,15 @@ class Reader:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RemoveOptions:
     only_here: bool = False
-    """Take only what is in the targets' own folders, which somebody named."""
+    """Remove only what is in the targets' own folders, because these were named."""
     for_agents: bool = False
-    """Take it from the agents whose own folders these are: others keep it."""
+    """Remove it for the agents whose own folders these are; other agents keep it."""
     readers: Sequence[Reader] = ()
     """The other agents of this machine that read the folder that agents share."""
     shared: Sequence[Path] = ()
     """The folders that agents share."""
     switches: Sequence[str] = ()
-    """The agents in whose own settings the skill can be turned off instead."""
+    """The agents whose own settings can turn the skill off instead."""
     force: bool = False
     where: Sequence[str] = ()
     """The options that name the folders, for the commands that are printed."""
@@ -96,11 +96,11 @@ def _removals(skill_id: str, targets: Sequence[Target], options: RemoveOptions) 
                 if len(kept) < len(links):
                     yield _unlinking(place, entry, path, [link for link in links if link not in kept])
                 continue
-            losing = _losing(path, roots, options) if options.for_agents else []
+            losing = _readers_that_lose_it(path, roots, options) if options.for_agents else []
             if losing:
                 yield _shared(place, entry, path, losing, options)
             elif options.for_agents and kept and path.is_dir():
-                yield _moving(place, entry, path, kept, links)
+                yield _move(place, entry, path, kept, links)
             else:
                 yield _removal(place, entry, path, links, options)
     for target in targets:
@@ -116,7 +116,7 @@ def _links(place: LockPlace, entry: LockEntry, path: Path, roots: Sequence[Path]
     return [link for link in dict.fromkeys([*known, *made]) if leads_to(link, path)]
 
 
-def _losing(path: Path, roots: Sequence[Path], options: RemoveOptions) -> list[str]:
+def _readers_that_lose_it(path: Path, roots: Sequence[Path], options: RemoveOptions) -> list[str]:
     """The other agents that see the skill only in this folder, which agents share."""
     if path.parent not in options.shared:
         return []
@@ -138,7 +138,7 @@ def _shared(place: LockPlace, entry: LockEntry, path: Path, losing: Sequence[str
     return blocked(shown, Act.CONFLICT, f"{reason} To remove it for all agents: {for_all}", off)
 
 
-def _moving(place: LockPlace, entry: LockEntry, path: Path, kept: Sequence[Path], links: Sequence[Path]) -> Action:
+def _move(place: LockPlace, entry: LockEntry, path: Path, kept: Sequence[Path], links: Sequence[Path]) -> Action:
     """Take the folder to the first of the agents that keep the skill; the others link to it there."""
     first, *others = kept
     return Action(

@@ -53,7 +53,7 @@ class SkillSandboxLoader:
     def __init__(
         self, registry: Registry, *, principal: Principal | None = None, principal_of: PrincipalOf | None = None
     ) -> None:
-        """`principal` is who loads when a call names no user; `principal_of` finds who a user, or no user, is."""
+        """`principal` loads when a call names no user; `principal_of` finds the principal of a user, or of no user."""
         self._registry = registry
         self._principal = principal
         self._principal_of = principal_of

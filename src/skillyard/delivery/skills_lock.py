@@ -30,7 +30,7 @@ class ForeignEntry:
     source: Source
     content_hash: str = ""
     origin: str = ""
-    """Where it came from as the installer wrote it, also where that is no exact source."""
+    """The origin as the installer wrote it, even if that is not an exact source."""
 
     def vouches_for(self, bundle: Bundle) -> bool:
         """Whether the content is exactly what was installed. A hash that does not match proves nothing."""
@@ -98,7 +98,7 @@ def _source(name: str, texts: Mapping[str, str], folder: Path) -> Source:
 
 
 def _index(url: str, name: str, folder: Path) -> Source:
-    """The index of the site whose address was written down whole; nothing is guessed from a part of it.
+    """The index of the site whose full address was written down; nothing is guessed from a part of it.
 
     With a path in it, the installer may have taken the index of that path or of the whole host.
     """

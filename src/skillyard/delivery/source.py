@@ -75,7 +75,7 @@ class Source:
 
     @property
     def listing(self) -> str:
-        """A skill of an index as it is asked for: its name, with the version where one is asked for."""
+        """A skill of an index as it is requested: its name, and the version if one is requested."""
         return f"{self.subpath}@{self.ref}" if self.ref else self.subpath
 
     @property

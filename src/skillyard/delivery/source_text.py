@@ -143,7 +143,7 @@ def is_shorthand(text: str) -> bool:
 
 
 def _check_mistyped(text: str, cwd: Path) -> None:
-    """A path of which the beginning is on disk is a mistyped path, and no repository on GitHub."""
+    """A path whose first folder exists is a mistyped path, not a repository on GitHub."""
     path = Path(text.partition("#")[0])
     there = next((folder for folder in path.parents if (cwd / folder).is_dir()), Path())
     if there == Path():

@@ -1,4 +1,4 @@
-"""Planning what `skillyard sync` does: every skill exactly as the lock has it, and none moved to another version."""
+"""Plans `skillyard sync`: every skill exactly as the lock has it, and none moved to another version."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +19,7 @@ from skillyard.delivery.look import Kind, Look, look_at
 from skillyard.delivery.place import LockPlace
 from skillyard.delivery.plan import IDLE, Act, Action, Plan, blocked
 from skillyard.delivery.source import Source, SourceKind, is_commit
-from skillyard.delivery.update import blocked_source, strange_sources, tracked_skills, with_links
+from skillyard.delivery.update import blocked_source, changed_sources, tracked_skills, with_links
 from skillyard.errors import ConflictError, InputError, SkillyardError
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, Severity, has_errors
@@ -31,7 +31,7 @@ Given = FetchedSkill | RefusedSkill | SkillyardError
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SyncOptions:
     force: bool = False
-    """Put the lock's content over edits and over what is in the way; both go to the trash."""
+    """Replace edits and whatever is in the way with the lock's content; both go to the trash."""
     follow: bool = False
     """Take a skill from another source than the one this machine installed it from, if its lock says so."""
     allow_risky: bool = False
@@ -44,7 +44,7 @@ class SyncOptions:
 def plan_sync(
     places: Sequence[LockPlace], *, home: Path, ids: Collection[str] = (), options: SyncOptions | None = None
 ) -> Plan:
-    """What making the skills of these places, or those of them named in `ids`, as their locks say would do.
+    """The plan that makes the skills of these places, or those of them in `ids`, what their locks say.
 
     The locks stay as they are. What this machine does not keep is fetched from the pinned commit, version or
     archive, and is used only with the digest that the lock has.
@@ -52,14 +52,16 @@ def plan_sync(
     options = options or SyncOptions()
     depot = Depot(home)
     tracked = tracked_skills(places, ids)
-    strange = {} if options.follow else strange_sources(tracked, home)
-    syncing = [_Syncing(place, entry, depot, options, strange.get((place, entry.path), "")) for place, entry in tracked]
+    strange = {} if options.follow else changed_sources(tracked, home)
+    syncing = [
+        _EntrySync(place, entry, depot, options, strange.get((place, entry.path), "")) for place, entry in tracked
+    ]
     wanted = {(one.pinned, one.entry.id) for one in syncing if one.needs_source}
     given = fetch_again(sorted(wanted, key=str), limits=options.limits)
     return Plan(actions=tuple(action for one in syncing for action in one.actions(given)))
 
 
-class _Syncing:
+class _EntrySync:
     """One entry of a lock and what is in its folder."""
 
     def __init__(
@@ -70,12 +72,12 @@ class _Syncing:
         self._path = place.resolve(entry.path)
         self._seen: Look = look_at(self._path)
         self._is_right = self._seen.digest == entry.digest
-        self._obstacle = "" if self._is_right or options.force else self._what_is_in_the_way()
+        self._obstacle = "" if self._is_right or options.force else self._obstacle_reason()
         self._kept: Bundle | None = None if self._is_right else depot.get(entry.digest)
 
     @property
     def pinned(self) -> Source:
-        """The source of exactly what the lock has."""
+        """The source of the exact content in the lock."""
         source = replace(self.entry.source, digest=self.entry.digest)
         if source.kind is SourceKind.GIT and is_commit(self.entry.resolved):
             return replace(source, ref=self.entry.resolved)
@@ -127,16 +129,16 @@ class _Syncing:
         if self._obstacle:
             return blocked(plain, Act.CONFLICT, *self._way_out())
         if self._kept is not None:
-            action = self._writing(plain, self._kept)
+            action = self._write(plain, self._kept)
             return action if self._options.follow else replace(action, pristine=None)  # its source was not asked
         if self._installed_from:
             return blocked_source(plain, self._installed_from, self._command("-y"))
         if isinstance(given, FetchedSkill):
-            return self._gated(self._writing(plain, given.bundle), given)
-        return self._not_to_be_had(plain, given)
+            return self._after_scan(self._write(plain, given.bundle), given)
+        return self._unavailable(plain, given)
 
-    def _what_is_in_the_way(self) -> str:
-        """Why the folder cannot be written without a decision; nothing where nobody's work would be lost."""
+    def _obstacle_reason(self) -> str:
+        """Why the folder cannot be written without a decision; empty if nobody's work would be lost."""
         if self._seen.kind is Kind.ABSENT:
             return ""
         if self._seen.bundle is None:
@@ -146,7 +148,7 @@ class _Syncing:
         return f"{self._path} was edited, and the edits are kept. The lock has {self.entry.digest}."
 
     def _way_out(self) -> tuple[str, str]:
-        """What is in the way, and the command that loses nothing."""
+        """What is in the way, and a command that loses nothing."""
         drop = self._command("--force")
         if self._seen.bundle is None:
             return f"{self._obstacle} The fix moves it to the trash.", drop
@@ -155,13 +157,13 @@ class _Syncing:
         fate = "records them in the lock" if is_local else "updates the skill and keeps them"
         return f"{self._obstacle} The fix {fate}; to move them to the trash: {drop}", keep
 
-    def _writing(self, plain: Action, bundle: Bundle) -> Action:
+    def _write(self, plain: Action, bundle: Bundle) -> Action:
         if self._seen.kind is Kind.ABSENT:
             return replace(plain, act=Act.CREATE, bundle=bundle, pristine=bundle, reason="Its folder was missing.")
         return replace(plain, act=Act.REPLACE, bundle=bundle, pristine=bundle, reason="It was not as the lock says.")
 
-    def _gated(self, action: Action, given: FetchedSkill) -> Action:
-        """What comes to this machine for the first time is looked at, as `add` does."""
+    def _after_scan(self, action: Action, given: FetchedSkill) -> Action:
+        """Content that is new to this machine is scanned, as `add` does."""
         findings = scan(given.bundle)
         risk = "" if self._options.allow_risky else risk_refusal(findings)
         if risk:
@@ -175,7 +177,7 @@ class _Syncing:
             fix = "Check in the history of the lock who changed its source, and why."
             yield Finding(code="name-folder", severity=Severity.WARNING, message=message, fix=fix)
 
-    def _not_to_be_had(self, plain: Action, given: RefusedSkill | SkillyardError | None) -> Action:
+    def _unavailable(self, plain: Action, given: RefusedSkill | SkillyardError | None) -> Action:
         entry = self.entry
         if given is None:
             reason = f"{entry.digest} is not kept on this machine, and the skill has no source to fetch it from."
@@ -185,7 +187,9 @@ class _Syncing:
             first = next(finding for finding in given.findings if has_errors([finding]))
             return blocked(plain, Act.REFUSED, f"What {entry.source} has is broken: {first.message}", first.fix)
         if isinstance(given, ConflictError) and "found" in given.details:
-            reason = f"The lock has {entry.digest}, but {entry.source} has {_found(given)}. Nothing was written."
+            reason = (
+                f"The lock has {entry.digest}, but {entry.source} has {_received_digest(given)}. Nothing was written."
+            )
             move = command_text("update", entry.id, options=self._options.where)
             return blocked(plain, Act.CONFLICT, f"{reason} The fix moves to what is there now, if you trust it.", move)
         if is_of_this_machine(self.place, entry.source):
@@ -197,7 +201,7 @@ class _Syncing:
         return command_text("sync", self.entry.id, options=[*self._options.where, *options])
 
 
-def _found(mismatch: ConflictError) -> str:
+def _received_digest(mismatch: ConflictError) -> str:
     """The digest of the skill that came instead."""
     found = mismatch.details["found"]
     return str(cast("Sequence[str]", found)[-1])

@@ -49,7 +49,7 @@ def plan_update(
     """
     options = options or UpdateOptions()
     tracked = tracked_skills(places, ids)
-    strange = {} if options.follow else strange_sources(tracked, home)
+    strange = {} if options.follow else changed_sources(tracked, home)
     skills = [
         (entry.source, entry.id)
         for place, entry in tracked
@@ -67,7 +67,7 @@ def plan_update(
 
 
 def tracked_skills(places: Sequence[LockPlace], ids: Collection[str]) -> list[tuple[LockPlace, LockEntry]]:
-    """The entries of the locks of these places, or those of them named in `ids`, each of which there must be."""
+    """The lock entries of these places, or those in `ids`; an id without an entry is an error."""
     wanted = {skill_id.casefold() for skill_id in ids}
     entries = [(place, entry) for place in places for entry in read_lock(place).entries]
     tracked = [(place, entry) for place, entry in entries if not wanted or entry.id.casefold() in wanted]
@@ -81,8 +81,8 @@ def tracked_skills(places: Sequence[LockPlace], ids: Collection[str]) -> list[tu
     return tracked
 
 
-def strange_sources(tracked: Sequence[tuple[LockPlace, LockEntry]], home: Path) -> dict[tuple[LockPlace, str], str]:
-    """The skills whose lock names another source than this machine installed them from, with that one."""
+def changed_sources(tracked: Sequence[tuple[LockPlace, LockEntry]], home: Path) -> dict[tuple[LockPlace, str], str]:
+    """The skills whose lock names another source than this machine installed them from, with the installed one."""
     known = {place: installed_from(place, home) for place in {place for place, _ in tracked}}
     return {
         (place, entry.path): before

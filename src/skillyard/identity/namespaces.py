@@ -224,7 +224,7 @@ def require_role(principal: Principal, namespace: Namespace, role: Role, scope: 
 
 
 def role_refusal(namespace: str, needed: Role, held: Role | None) -> NotAllowedError:
-    """The answer to whoever has a lesser role in a namespace, or none."""
+    """The error for a person with a lower role in a namespace, or none."""
     return NotAllowedError(
         f"This needs the role '{needed}' in {namespace!r}; "
         + (f"yours is '{held}'." if held else "you have none there."),

@@ -28,7 +28,7 @@ class Owners:
         return principal
 
     async def anybody(self) -> Principal:
-        """Somebody who reads what everyone in the yard may: that is one thing only if the yard has one tenant."""
+        """A reader of what everyone in the yard may see; that is only defined for a yard with one tenant."""
         async with self._database.read() as session:
             tenants = list(await session.scalars(select(TenantRow.id).limit(2)))
         if len(tenants) != 1:

@@ -24,7 +24,7 @@ class ScanRule(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
-    """The rules of one namespace; by default, whatever can be read may be published but what the scan calls serious."""
+    """The rules of one namespace; by default, any readable skill without serious findings may be published."""
 
     profile: Profile = Profile.LENIENT
     scan: ScanRule = ScanRule.REFUSE_ERRORS

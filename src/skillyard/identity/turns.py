@@ -1,4 +1,4 @@
-"""Work that takes a while: beside the event loop, and one piece at a time for each person."""
+"""Runs long work off the event loop, one piece at a time for each person."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,13 +13,13 @@ from skillyard.identity.principals import Principal
 T = TypeVar("T")
 
 MAX_AT_ONCE: Final = 8
-"""Pieces of one person: one that is worked on, and those that wait for it."""
+"""Pieces of one person: the running one and those that wait."""
 _THREADS: Final = 2
 """For work of many seconds. They share one interpreter: more would slow down each other, and all other requests."""
 
 
 class Turns:
-    """Gives each person one turn at a time. Whoever asks for much waits for themselves, and nobody else for them."""
+    """Gives each person one turn at a time, so that a person with many requests delays nobody else."""
 
     def __init__(self, *, threads: int = _THREADS) -> None:
         self._most_threads = threads
@@ -43,7 +43,7 @@ class Turns:
         self._counts[person] = self._counts.get(person, 0) + 1
         try:
             async with self._locks.setdefault(person, asyncio.Lock()):
-                # A thread cannot be stopped: whoever goes away has their turn until it is done.
+                # A thread cannot be stopped: the turn of a caller who goes away lasts until its work is done.
                 return await to_the_end(asyncio.wrap_future(self._threads.submit(work)))
         finally:
             self._counts[person] -= 1

@@ -20,7 +20,7 @@ _RULE: Final = "discoverable"
 
 
 class World:
-    """The rule of a tenant that says who may show its skills to the world. Namespaces have no say in it."""
+    """The tenant's rule for who may show its skills to the world, whatever its namespaces say."""
 
     def __init__(self, database: Database, history: History) -> None:
         self._database = database

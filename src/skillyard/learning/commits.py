@@ -45,8 +45,8 @@ class Commits:
         }
 
     async def asking(self, author: Author, draft: Draft) -> Draft:
-        """The draft with whether someone is asked first, as the policies, the target's holder and the author's rights
-        have it: that is settled with it, and stays so.
+        """The draft with the decision whether someone is asked first, by the policies, the target's lock and the
+        author's rights. The decision is stored with the draft and does not change.
         """
         asked = self._reviewed[draft.target] or not author.principal.scope.covers(Scope.PUBLISH)
         if draft.place is not None and not asked:

@@ -88,8 +88,9 @@ class Decisions:
         return len(rows)
 
     async def _require_decider(self, session: AsyncSession, principal: Principal, row: ProposalRow) -> None:
-        """Refuses whoever may not publish where the change goes and where its feedback is; to what is locked, only an
-        administrator of the namespace may agree. An administrator of the tenant may decide on what they see.
+        """Refuses a person who may not publish both where the change goes and where its feedback is. Only an
+        administrator of the namespace may approve a change to what is locked. Administrators of the tenant may decide
+        on what they see.
         """
         draft = proposal_of(row).draft
         places = [draft.place] if draft.place else []

@@ -1,4 +1,4 @@
-"""Where a text would have something sent, and with whose credentials: what a person agrees to before it is learned."""
+"""Finds destinations and credentials in a text, which a person must approve before the text is learned."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ _LONGEST: Final = 200
 _DIGIT: Final = re.compile(r"\d")
 _URL: Final = re.compile(r"(?i)(?<![a-z0-9_+.-])(?:[a-z][a-z0-9+.-]{0,20}:)?//[^\s<>\"'`|,;]{1,2000}")
 _PARTICLE: Final = re.compile(r"(?<=[a-z0-9])[^\x00-\x7f]+$")
-"""What some languages write right after a name."""
+"""Particles that some languages append to a name."""
 _MAIL: Final = re.compile(r"(?<![a-zA-Z0-9_.%+-])[\w.%+-]{1,64}@(?:[\w-]{1,63}\.){1,8}[a-zA-Z][a-zA-Z0-9-]{1,62}")
 _LOGIN: Final = re.compile(r"(?<![a-zA-Z0-9_.%+-])[\w.%+-]{1,64}@([\w.-]{1,253}):(?!\d)")
 """As in `scp file user@host:`."""
@@ -64,22 +64,22 @@ _SECRET: Final = "********"  # noqa: S105 -- what stands in the place of one
 
 
 def new_destinations(old: Iterable[tuple[str, str]], new: Iterable[tuple[str, str]]) -> str:
-    """What texts, each with its name, bring in that others do not have, for a person to read; empty for nothing."""
+    """What the new texts, each with its name, add to the old ones, for a person to read; empty if nothing."""
     before = [text for _, text in old]
     same = {line for text in before for line in text.splitlines()}
     named: dict[str, str] = {}
     for name, text in new:
-        for key, (shown, line) in _found(text, but=same).items():
+        for key, (shown, line) in _find(text, but=same).items():
             named.setdefault(key, f"{shown} ({name}:{line})" if "\n" in text.strip("\n") else f"{shown} ({name})")
-    if named:  # all of the old is read only for those
-        known = {key for text in before for key in _found(text)}
+    if named:  # the old texts are read only if there is something new
+        known = {key for text in before for key in _find(text)}
         named = {key: shown for key, shown in named.items() if key not in known}
     listed = ", ".join(list(named.values())[:_SHOWN])
     return f"{listed}, + {len(named) - _SHOWN}" if len(named) > _SHOWN else listed
 
 
 def review_of(brought: str) -> str:
-    """Why a person has to agree to what is brought in."""
+    """Why a person must approve what is added."""
     return f"It adds {brought}: a person must approve new destinations and credentials."
 
 
@@ -92,15 +92,13 @@ def texts_of_bundle(bundle: Bundle | None) -> Iterator[tuple[str, str]]:
             continue
 
 
-def _found(text: str, *, but: Collection[str] = ()) -> Mapping[str, tuple[str, int]]:
-    """What a text names, but for some of its lines: how it is shown, and the first line that has it, by what it is
-    known by.
-    """
+def _find(text: str, *, but: Collection[str] = ()) -> Mapping[str, tuple[str, int]]:
+    """What a text names outside the lines in `but`: by key, how it is shown and the first line that has it."""
     found: dict[str, tuple[str, int]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if line in but:
             continue
-        plain = _plain(line)
+        plain = _normalize(line)
         for key in (*_places(plain), *_numbers(plain), *_credentials(plain)):
             found.setdefault(key, (key[:_LONGEST], number))
         if kept(line) != line:
@@ -108,8 +106,8 @@ def _found(text: str, *, but: Collection[str] = ()) -> Mapping[str, tuple[str, i
     return found
 
 
-def _plain(line: str) -> str:
-    """A line as whoever follows it reads it: in other letters of the same meaning, and not defanged."""
+def _normalize(line: str) -> str:
+    """A line as a reader would follow it: in normalized letters, and not defanged."""
     plain = line
     if not line.isascii():
         plain = unicodedata.normalize("NFKC", line)

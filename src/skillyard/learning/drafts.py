@@ -128,7 +128,7 @@ class Author:
     lesson_id: str | None
     """None for a change that a person makes by hand."""
     turn: int = 0
-    """Of the lesson: how often it was undone and learned again."""
+    """How often the lesson was undone and learned again."""
     proposal_id: str | None = None
     """The proposal that is carried out, if it is one."""
     agent_id: str | None = None
@@ -149,7 +149,7 @@ class Author:
 
     @property
     def key(self) -> str | None:
-        """What has its effect once, however often it is tried: the turn of a lesson, else the proposal."""
+        """The key of an effect that happens once, however often it is tried: a lesson's turn, else the proposal."""
         return lesson_key(self.lesson_id, self.turn) if self.lesson_id else self.proposal_id
 
 

@@ -39,7 +39,7 @@ class FeedbackSpec:
     event_id: str | None = None
     """The sender's own id: what comes again under it is the same."""
     namespace: str | None = None
-    """Where it lives, and what is learned from it; None: in the own namespace of whoever gives it."""
+    """Where it lives, and what is learned from it; None: in the namespace of the person who gives it."""
     private: bool = False
     """Whether only the members of the namespace may read it."""
 
@@ -110,7 +110,7 @@ class Feedback:
     """What that cost."""
 
     def seen_by(self, person_id: str) -> Self:
-        """The same for a person: the name of another's agent is not told, only that there is one."""
+        """The same, as a person may see it: another person's agent is shown without its name."""
         hidden = self.taken_by is not None and self.holder_id != person_id
         return replace(self, taken_by=OTHERS) if hidden else self
 

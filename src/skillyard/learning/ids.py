@@ -9,7 +9,7 @@ def new_id(word: str) -> str:
 
 
 def lesson_key(lesson_id: str, turn: int) -> str:
-    """What stands for one turn of learning a lesson: what was undone and is learned again has its effects again."""
+    """The key of one turn of learning a lesson; an undone lesson gets a new one, so its effects happen again."""
     return f"{lesson_id}.{turn}" if turn else lesson_id
 
 

@@ -29,7 +29,7 @@ from skillyard.redact import redact, storable
 FEEDBACK: Final = "feedback"
 """The kind of the jobs."""
 WAITING: Final = "waiting"
-"""The state of a job that no runner takes up: there is no model yet."""
+"""The state of a job that no runner takes up, because there is no model yet."""
 NO_MODEL: Final = "No model is set; it is worked on when there is one, or when a connected agent takes it."
 MAX_AT_ONCE: Final = 1_000
 MAX_PAGE: Final = 200
@@ -59,7 +59,7 @@ class Intake:
         has_model: Callable[[], bool],
         clock: Clock = utc_now,
     ) -> None:
-        """Where no model is to learn from it, feedback waits at once."""
+        """Without a model to learn from it, feedback waits at once."""
         self._database = database
         self._jobs = jobs
         self._agents = agents
@@ -77,8 +77,8 @@ class Intake:
     ) -> list[Taken]:
         """Take some in, all or none. Agents that it describes and nobody knows are made, where the caller may.
 
-        The same words given again `by_hand` are learned again where what they had come to was undone, by those who may
-        undo; words that come again with an id of their own, from a file or from a source do nothing.
+        The same words given again `by_hand` are learned again if their effects were undone, for callers who may undo;
+        words that come again with an id, from a file or from a source do nothing.
         Each goes into the namespace that it names, else into `place` or the caller's own.
         """
         principal.require_scope(Scope.WRITE)
@@ -153,7 +153,7 @@ class Intake:
             self._jobs.wake(FEEDBACK, feedback.id)
 
     def _start(self) -> Mapping[str, str]:
-        """Where feedback stands that is to be worked on."""
+        """The first state of feedback that is to be learned from."""
         if self._has_model():
             return {"state": JobState.QUEUED.value, "stage": Stage.QUEUED.value, "reason": ""}
         return {"state": WAITING, "stage": Stage.WAITING_FOR_MODEL.value, "reason": NO_MODEL}

@@ -67,7 +67,7 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
             return self._value(await self._visible_row(session, principal, key))
 
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
-        """Make a change that was worked out; for one key once. A proposal was agreed to by someone who may."""
+        """Make a prepared change, once for each key. A proposal was approved by someone with the right to do so."""
         principal = author.principal
         principal.require_scope(Scope.PUBLISH)
         async with self._database.write() as transaction:
@@ -90,7 +90,7 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
             return await self._update(transaction, row, draft, author)
 
     async def lock(self, author: Author, key: str, *, locked: bool) -> Value:
-        """Hold something, so that lessons are only proposed against it, or let it go: that its administrators may."""
+        """Lock something, so that lessons only propose changes to it, or unlock it, which only administrators may."""
         author.principal.require_scope(Scope.PUBLISH)
         async with self._database.write() as transaction:
             row = await self._visible_row(transaction.session, author.principal, key)
@@ -105,7 +105,7 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
     def _value(self, row: Row) -> Value: ...
 
     async def require_undo(self, principal: Principal, entry: Entry) -> None:
-        """Refuses whoever may not take a change back. A lock that the change opened or closed counts, too."""
+        """Refuses a person who may not undo a change. Locking and unlocking count as changes to what is locked."""
         async with self._database.read() as session:
             row = await session.get(self._rows, entry.change.subject.id)
         place, locked = (COMMON, False) if row is None else (place_of(row), row.locked)
@@ -115,7 +115,7 @@ class KeptKnowledge(ABC, Generic[Row, Value]):
         require_at(principal, place, Role.EDITOR, Scope.PUBLISH, locked=locked)
 
     async def _row(self, session: AsyncSession, tenant_id: str, key: str) -> Row:
-        """The row of something that is there, whoever may read it."""
+        """The row of something, whether or not the caller may read it."""
         row = await session.get(self._rows, key)
         if row is None or row.tenant_id != tenant_id or row.deleted_at is not None:
             raise self._missing(key)

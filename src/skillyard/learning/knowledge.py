@@ -112,7 +112,7 @@ class Knowledge:
 
 
 def like(words: str, found: Sequence[Known]) -> list[Known]:
-    """Those that a search still finds where something says just these words, and is the measure of what fits."""
+    """Those that a search finds beside a document of just these words, which sets the score of a full match."""
     measure = Document(key="", name="lesson", description=words, body="")
     documents = [Document(key=each.id, name=each.name, description=each.summary, body="") for each in found]
     hits = {hit.key for hit in SkillIndex.of([measure, *documents]).search(words, limit=len(found) + 1).hits}

@@ -271,9 +271,7 @@ async def end_lesson(
 
 
 def begin_again(row: LessonRow, *, now: datetime) -> None:
-    """Let what stopped be decided again. Of what was undone nothing stays settled, and its effects are to happen
-    again.
-    """
+    """Let a stopped lesson be decided again. For an undone one nothing stays settled, and its effects happen again."""
     if row.state == LessonState.UNDONE.value:
         row.turn += 1
         row.decision, row.target, row.operation, row.effects = None, None, None, []

@@ -80,7 +80,7 @@ def _told(feedback: Feedback, agents: Sequence[Agent]) -> str:
 
 
 def told_lesson(feedback: Feedback, meaning: str) -> Mapping[str, object]:
-    """Feedback with what it means for one agent. That repeats what was said, and is as little an instruction."""
+    """Feedback with its meaning for one agent; the meaning quotes the feedback and is no instruction either."""
     return {"meaning": meaning, **told_feedback(feedback)}
 
 

@@ -58,7 +58,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
             return [memory_of(row) for row in rows]
 
     async def of_tenant(self, tenant_id: str) -> list[Memory]:
-        """All of them, the newest first, whoever may read them."""
+        """All of them, the newest first, whether or not the caller may read them."""
         query = select(MemoryRow).where(MemoryRow.tenant_id == tenant_id, MemoryRow.deleted_at.is_(None))
         async with self._database.read() as session:
             rows = await session.scalars(query.order_by(MemoryRow.created_at.desc(), MemoryRow.id))
@@ -167,7 +167,7 @@ class Memories(KeptKnowledge[MemoryRow, Memory]):
 
 
 def _lesson(author: Author) -> dict[str, str]:
-    """Whose feedback a memory is from, and what the lesson took from it: not always what was said."""
+    """Who gave the feedback behind a memory, and what the lesson took from it, which may differ from the words."""
     return {"given_by": author.given_by, "lesson": author.meaning} if author.lesson_id else {}
 
 

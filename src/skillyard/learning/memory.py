@@ -24,9 +24,7 @@ class Memory:
     text: str
     lesson_id: str | None
     provenance: Mapping[str, Any]
-    """Where it comes from: `by` whom; of a lesson also the `feedback`, who gave it, and what the `lesson` took from
-    it.
-    """
+    """Where it comes from: `by` whom; for a lesson also the `feedback`, its giver, and what the `lesson` took."""
     superseded_by: str | None
     helpful: int
     harmful: int

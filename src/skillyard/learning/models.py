@@ -15,7 +15,7 @@ SHA256: Final = 64
 
 
 class PlacedRow:
-    """What lives in a namespace."""
+    """A row that lives in a namespace."""
 
     namespace_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     """None: on the common ground of the tenant."""
@@ -64,7 +64,7 @@ class FeedbackRow(PlacedRow, JobRow):
     holder_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     """The person whose agent that is."""
     holder_token: Mapped[str | None] = mapped_column(String(ID_LENGTH))
-    """The token by which it was taken, if it was by one."""
+    """The token by which it was taken, if any."""
     taken_until: Mapped[datetime | None] = mapped_column(UtcTime)
     transcript: Mapped[str | None] = mapped_column(String(SHA256))
     """The blob with what was said while it was matched to agents; each of its lessons begins with that too."""

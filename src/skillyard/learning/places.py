@@ -34,7 +34,7 @@ class Place:
         return {"namespace_id": self.namespace_id, "namespace": self.namespace, "private": self.private}
 
     def audience(self, tenant_id: str) -> str:
-        """Who may know of what is there."""
+        """The audience that may see what is there."""
         if self.private and self.namespace_id is not None:
             return namespace_audience(self.namespace_id)
         return tenant_audience(tenant_id)
@@ -56,7 +56,7 @@ def is_visible(principal: Principal, row: FeedbackRow | MemoryRow | RuleRow) -> 
 
 
 def visible(principal: Principal, rows: type[FeedbackRow | MemoryRow | RuleRow]) -> ColumnElement[bool]:
-    """Holds for what a principal may read."""
+    """The condition for rows that a principal may read."""
     is_shown = or_(rows.private.is_(False), rows.namespace_id.in_(list(principal.roles)))
     return (rows.tenant_id == principal.tenant_id) & is_shown
 
@@ -70,7 +70,7 @@ async def hidden_knowledge(session: AsyncSession, principal: Principal, ids: Col
 
 
 def writable(principal: Principal, rows: type[FeedbackRow]) -> ColumnElement[bool]:
-    """Holds for what a principal may change, as far as their roles go."""
+    """The condition for rows that the roles of a principal allow to change."""
     editable = [namespace for namespace, role in principal.roles.items() if role.covers(Role.EDITOR)]
     in_theirs = or_(rows.namespace_id.is_(None), rows.namespace_id.in_(editable))
     if principal.admin:
@@ -88,8 +88,8 @@ def role_at(principal: Principal, place: Place) -> Role:
 
 
 def require_at(principal: Principal, place: Place, role: Role, scope: Scope, *, locked: bool = False) -> None:
-    """Refuses whoever may not do something to what lives in a place; to what is locked there, only its
-    administrators may.
+    """Refuses a person without the role and scope for a change in a place; only its administrators change what is
+    locked there.
     """
     principal.require_scope(scope)
     needed, held = Role.ADMIN if locked else role, role_at(principal, place)
@@ -109,6 +109,6 @@ async def place_named(session: AsyncSession, principal: Principal, name: str | N
 
 
 async def is_reviewed(session: AsyncSession, place: Place) -> bool:
-    """Whether its namespace has someone else than the author agree to changes."""
+    """Whether its namespace requires that somebody other than the author approves changes."""
     namespace = None if place.namespace_id is None else await namespace_with_id(session, place.namespace_id)
     return namespace is not None and namespace.policy.review

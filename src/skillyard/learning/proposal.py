@@ -12,7 +12,7 @@ from skillyard.learning.places import Place
 from skillyard.learning.states import Operation, ProposalState, Relation, Target
 
 _ATTACHES: Final = "attaches"
-"""Stands beside what an applier reads, and so does the place."""
+"""Stored beside what an applier reads, as is the place."""
 _PLACE: Final = "place"
 _DRAFT: Final = (
     "target",

@@ -31,7 +31,7 @@ Doing: TypeAlias = Literal["CREATE", "UPDATE", "DELETE", "NOOP"]
 Merging: TypeAlias = Literal["EXTEND", "REFINE", "REPLACE"]
 _ALL = "ALL"
 Remembering: TypeAlias = Annotated[Doing, BeforeValidator(lambda given: "CREATE" if given == "ADD" else given)]
-"""To add a memory is to create it: other systems say so."""
+"""Other systems say ADD for CREATE."""
 
 
 class Judged(BaseModel):
@@ -229,7 +229,7 @@ class Desk:
         lesson = self.pupil.lesson
         for words in dict.fromkeys((lesson.meaning, self.pupil.feedback.content)):
             hits = await self.knowledge.search(self.pupil.principal, lesson.agent_id, words, (Target.SKILL,))
-            # Whoever searched has judged what that found: beside it, only what is really like the lesson counts.
+            # After its own search the model has judged the hits; beside them, only close matches of the lesson count.
             self.judgements.found(await asyncio.to_thread(like, words, hits) if self.judgements.searched else hits)
         return self.judgements.objection_to_new_skill()
 

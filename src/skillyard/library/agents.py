@@ -106,7 +106,7 @@ def _user(*paths: str) -> tuple[Place, ...]:
 
 
 def _own_and_shared(project: str, user: str) -> tuple[Place, ...]:
-    """Its own folders, each before the one that agents share."""
+    """The agent's own folders, each before the one that agents share."""
     return (_own(project), *_project(".agents/skills"), _own(user, Scope.USER), *_user("~/.agents/skills"))
 
 

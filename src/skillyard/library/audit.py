@@ -28,7 +28,7 @@ USAGE: Final = "Turn off what you never use; session logs show what that is."
 _HARM: Final = "No agent should use it before you know what it does."
 _DOUBT: Final = "Worth a look before an agent uses it; harmless skills have such places, too."
 MIN_GROUP: Final = 3
-"""So many skills whose ids begin with the same word are a group."""
+"""Skills whose ids begin with the same word and that make a group."""
 MAX_GROUPS: Final = 3
 """Groups that are named, the largest first."""
 _OF_AGENTS: Final = frozenset({Scope.PROJECT, Scope.USER})
@@ -58,7 +58,7 @@ def audit(
         for catalog in catalogs.values()
         for entry in catalog.entries
     }
-    taken = _taken(roots_at, catalogs, folders)
+    taken = _folders_by_id(roots_at, catalogs, folders)
     survey = Survey(
         machine=machine,
         switches=switches or Switches(),
@@ -87,7 +87,7 @@ def audit(
     )
 
 
-def _taken(
+def _folders_by_id(
     roots: Mapping[Path, Root], catalogs: Mapping[Path, Catalog], folders: Mapping[str, str]
 ) -> dict[str, frozenset[str]]:
     taken: defaultdict[str, set[str]] = defaultdict(set)
@@ -150,7 +150,7 @@ def _issues(survey: Survey, seen: list[Seen]) -> Iterator[Issue]:
 
 
 def _without_harm(misfit: Misfit, taken: Mapping[str, frozenset[str]]) -> Misfit:
-    """The misfit; without a fix where the new skill would take the place of another, here or in an agent's sight."""
+    """The misfit; without a fix if the new skill would replace another one, here or for an agent."""
     name = os.path.basename(misfit.target)  # noqa: PTH119 -- a location is a string
     is_free = name.casefold() not in taken and not os.path.lexists(f"{misfit.target}/SKILL.md")
     return misfit if not misfit.target or is_free else misfit._replace(fix="")
@@ -232,7 +232,7 @@ def _hidden(survey: Survey, views: list[AgentView]) -> Iterator[Issue]:
 
 
 def _scan_issues(survey: Survey, views: list[AgentView], index_dir: Path | None) -> Iterator[Issue]:
-    """What the scan says of every skill that an agent may read, each real folder told once."""
+    """The findings of the scan for every skill that an agent may read, once for each real folder."""
     places: dict[str, tuple[str, str, list[Path]]] = {}
     for path, catalog in survey.catalogs.items():
         if survey.roots[path].scope is not Scope.BUILTIN:
@@ -269,7 +269,7 @@ def _scan_issue(skill: str, folder: str, findings: tuple[Finding, ...], readers:
 
 
 def _folders_of(problem: Problem) -> list[str]:
-    """The folders behind a problem that an agent might read as skills all the same."""
+    """The folders behind a problem that an agent may still read as skills."""
     place = Path(problem.location)
     if problem.findings[0].code == "link-without-skill":
         folders = fixes.skills_behind(place)

@@ -53,7 +53,7 @@ class Survey:
         return known or os.path.realpath(os.path.dirname(entry.location))  # noqa: PTH120 -- a location is a string
 
     def is_free(self, skill: str, folder: str = "") -> bool:
-        """Whether no other folder has a skill of that id: one more in an agent's sight could hide it there."""
+        """Whether no other folder has a skill of that id, which a new one could hide for some agent."""
         return not self.taken.get(skill.casefold(), frozenset()) - {folder}
 
     def remedy_of(self, problem: Problem, root: Path) -> Remedy:
@@ -221,7 +221,7 @@ class _Look:
         if self._depth(entry, root) > self._reach:
             message = f"It is deeper below {root.label} than {label} looks ({self.agent.depth})."
             target = f"{root.path}/{entry.id}"
-            # Not moved: whatever leads to it, or looks so deep, goes on finding it where it is.
+            # Linked, not moved: links to it, and agents that look this deep, still find it where it is.
             fix = fixes.link(folder, target) if self._is_free(entry) and not os.path.lexists(target) else ""
             yield Unseen(entry.id, entry.location, Reason.TOO_DEEP, message, fix, advice="" if fix else TAKEN)
         if self.agent.name_is_folder and entry.name != entry.id:
@@ -259,7 +259,7 @@ class _Look:
         return self._preferring[root]
 
     def _label_of_one_that_prefers(self, root: Path) -> str:
-        """An agent here for which what is in this personal folder wins over what projects have; empty if none does."""
+        """The label of an agent here that prefers this personal folder to projects; empty if none does."""
         home, env = self.survey.machine.home, self.survey.machine.env
         for agent in AGENTS:
             before = dropwhile(
@@ -309,6 +309,6 @@ def message_of(problem: Problem) -> str:
 
 
 def _link_at(folder: Path) -> Path:
-    """The link by which a skill leads elsewhere: its folder, or the skill file in it."""
+    """The link that leads elsewhere: the skill's folder, or the skill file in it."""
     files = (folder / name for name in SKILL_FILE_NAMES)
     return next((path for path in (folder, *files) if path.is_symlink()), folder)

@@ -98,7 +98,7 @@ def _duplicates(same: list[_Copy], sights: list[_Sight]) -> Iterator[Issue]:
     by_scope: dict[Scope, list[_Copy]] = {}
     for copy in same:
         by_scope.setdefault(copy.scope, []).append(copy)
-    # That a project brings what the person has as well is how projects are.
+    # A project often has a copy of a personal skill; that is not worth a note.
     for kept, *others in by_scope.values():
         if others:
             folders = " and ".join(copy.folder for copy in others)

@@ -1,8 +1,7 @@
-"""The commands that put right what an audit finds, ready to be pasted into a shell.
+"""The commands that fix what an audit finds, ready to be pasted into a shell.
 
-None of them takes a skill away from an agent: not from those here, and not from those in projects that an audit of this
-one cannot see. So none removes, replaces, renames or switches off what any agent may read; that is for a person to
-choose. `docs/library.md` says so to people.
+None of them takes a skill away from an agent, here or in a project that this audit cannot see. So none removes,
+replaces, renames or switches off what an agent may read; a person decides on that. `docs/library.md` promises it.
 """
 
 import os
@@ -36,7 +35,7 @@ def scan(path: str) -> str:
 
 
 def rename_file(path: str, target: str) -> str:
-    """Never over a file that is there."""
+    """Never replaces an existing file."""
     return shlex.join(["mv", "-n", path, target])
 
 
@@ -68,7 +67,7 @@ def for_problem(
     """What can be done about a folder that cannot be a skill.
 
     `readers` are the agents that read its root; `is_free` says whether a skill of that id, in that real folder, would
-    take no other's place.
+    hide no other.
     """
     location, finding = problem.location, problem.findings[0]
     if finding.code == "link-dangling":
@@ -98,7 +97,7 @@ def skills_behind(link: Path) -> list[Path]:
 def _link_each(
     link: Path, known_roots: Sequence[str], readers: Sequence[str], is_free: Callable[[str, str], bool]
 ) -> Remedy:
-    """A link to a folder of skills becomes one for each skill, where nobody reads them through it."""
+    """A link to a folder of skills becomes one link for each skill, if no agent reads them through it."""
     skills = [str(folder.resolve()) for folder in skills_behind(link)]
     if not skills:
         return Remedy(advice="Link a skill's own folder, or remove the link if nothing else uses it.")

@@ -27,11 +27,11 @@ class Remedy(NamedTuple):
     """What can be done about something that is wrong."""
 
     fix: str = ""
-    """A command that puts it right. To run it takes no skill away from any agent, in this project or another."""
+    """A command that fixes it and takes no skill away from any agent, in this project or another."""
     see: str = ""
     """A command that changes nothing and shows more."""
     advice: str = ""
-    """What it means, and what a person may choose, where that is not for a command to decide."""
+    """What it means, and what a person may choose, if a command cannot decide."""
 
 
 class Unseen(NamedTuple):

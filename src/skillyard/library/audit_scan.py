@@ -20,10 +20,10 @@ from skillyard.skill.models import Finding, Severity
 FILE: Final = "scans.json"
 NOT_SCANNED: Final = "not-scanned"
 MAX_KEPT: Final = 20_000
-"""Skills whose scan is kept; of more, those of other places are forgotten."""
+"""Skills whose scan is kept; above that, those of other places are forgotten."""
 _MAX_ENTRIES: Final = 20_000
 _UNSETTLED_NS: Final = 2_000_000_000
-"""What was changed so shortly ago may change again without its times showing it."""
+"""A file that changed less than this ago may change again with the same times."""
 _SCAN_FOLDER: Final = Path(skill.__path__[0]) / "scan"
 
 Kept = dict[str, list[Any]]
@@ -50,7 +50,7 @@ def scans_of(folders: Iterable[str], index_dir: Path | None) -> dict[str, tuple[
                     json.dumps([each.as_dict() for each in answers[folder]]) if answers[folder] else "",
                 ]
     finally:
-        # Also where a person does not wait for the end.
+        # Also if the person interrupts the command.
         if index_dir and found:
             _save(index_dir, rules, {**(kept if len(kept) < MAX_KEPT else {}), **found})
     return answers
@@ -67,7 +67,7 @@ def _scan(folder: str) -> tuple[Finding, ...]:
 
 
 def _stamp(folder: str) -> str:
-    """Equal as long as no file in the folder changed; empty when that cannot be told."""
+    """A text that is equal while no file in the folder changes; empty if that is unknown."""
     lines: list[str] = []
     newest = 0
     waiting = [folder]
@@ -96,7 +96,7 @@ def _stamp(folder: str) -> str:
 
 
 def _stamp_of_rules() -> str:
-    """Another one when the rules are others: then every skill is scanned again."""
+    """A text that changes with the rules, so that every skill is scanned again."""
     files = sorted(_SCAN_FOLDER.rglob("*.py"))
     return " ".join(f"{status.st_mtime_ns}:{status.st_size}" for status in map(os.stat, files))
 

@@ -135,8 +135,8 @@ class Environment:
 class Environments:
     """All environments in a folder, and the configuration that says which one is active.
 
-    Without a folder it is `environments` in that of the configuration. Where it is another program's, its
-    `config.jsonc` is beside it.
+    The default folder is `environments` beside the configuration. The folder of another program has a `config.jsonc`
+    beside it.
     """
 
     def __init__(self, config_dir: str | Path, folder: str | Path | None = None) -> None:
@@ -186,7 +186,7 @@ class Environments:
         return self.get(name) if name else None
 
     def switch(self, name: str | None) -> Environment | None:
-        """Make an environment the active one, or none, wherever one is named: here, and in another program's file."""
+        """Make an environment active, or none, in every file that names one: ours, and another program's."""
         environment = self.get(name) if name else None
         for file in self._others:
             self._switch_in(file, name or None)
@@ -194,7 +194,7 @@ class Environments:
         return environment
 
     def _switch_in(self, file: Path, name: str | None) -> None:
-        """Change what another program's file says, if it names one; all else in it stays as it was written."""
+        """Change the active environment in another program's file, if it names one; nothing else in it changes."""
         for key in _ACTIVE_KEYS:
             if text_in(read_table(file), key):
                 text = file.read_text(encoding="utf-8")

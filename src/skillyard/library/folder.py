@@ -47,7 +47,7 @@ _new_entry = cast("Callable[[type[SkillEntry], tuple[str, ...]], SkillEntry]", t
 
 
 class Stamps:
-    """How the skill files of a walk looked. Most of those who ask for them need only the newest."""
+    """The stamps of the skill files of a walk. Most callers need only the newest."""
 
     def __init__(self, walk: Walk | None) -> None:
         self._walk = walk
@@ -150,7 +150,7 @@ class FolderLibrary:
         return self._as_catalog(rows, walk), is_new
 
     def stamps(self) -> "Stamps":
-        """How the skill files looked when the last catalog was made."""
+        """The stamps of the skill files when the last catalog was made."""
         return Stamps(self._walk)
 
     def read(self, entry: SkillEntry) -> Parsed:

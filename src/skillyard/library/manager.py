@@ -52,7 +52,7 @@ class FoundSkill(TypedDict):
 class SkillsManager:
     """The skills of a folder. Without one: the `skills` folder of `DOCUMENT_ROOT` or of Skillyard's home.
 
-    What is not there or not allowed is answered in words that a model can act on, or raised with `errors="raise"`.
+    What is missing or not allowed is answered with a text that a model can act on, or raised with `errors="raise"`.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class SkillsManager:
         return str(Path(entry.location).parent / SCRIPTS / name)
 
     def _searching(self) -> "SkillSearch":
-        # The engine of search takes longer to import than most of what is asked of a folder.
+        # The search engine takes longer to import than most calls take.
         from skillyard.library.searching import SkillSearch, search_folder  # noqa: PLC0415
 
         if self._search is None:

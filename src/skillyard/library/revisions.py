@@ -33,12 +33,12 @@ class _State(NamedTuple):
     entry: SkillEntry
     mark: _Mark
     beside: Beside | int
-    """How the other files looked or, after the first look, from when on a change of them counts."""
+    """The stamps of the other files or, after the first look, the time after which a change of them counts."""
     revision: int
 
 
 class _Opened(NamedTuple):
-    """The first look. Most folders are opened to be read once: nothing is worked out of it before there is a second."""
+    """The first look. Most folders are read once, so nothing is computed before a second look."""
 
     entries: list[SkillEntry]
     stamps: "Stamps"
@@ -54,7 +54,7 @@ class Revisions:
         self._numbers = count(1)
 
     def look(self, entries: Iterable[SkillEntry], stamps: "Stamps | None" = None) -> dict[str, int]:
-        """The numbers by id, as the skills are now. `stamps` are those of skill files, if just taken."""
+        """The numbers by id, for the skills as they are now. `stamps` are those of the skill files, if just taken."""
         listed = list(entries)
         settled = time.time_ns() - YOUNG_NS
         is_first = not self._states and not self._opened

@@ -1,4 +1,4 @@
-"""Searching folders of skills by what their skills do, again and again at little cost."""
+"""Searches folders of skills by what the skills do, with an index that makes repeated searches cheap."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from skillyard.search.memory_index import MemoryIndex
 from skillyard.skill.library import Catalog, Library, SkillEntry
 
 MAX_FOLDERS: Final = 32
-"""So many indexes are kept, one for each place that was searched from; the one used longest ago goes first."""
+"""Indexes that are kept, one for each place that was searched from; the least recently used goes first."""
 
 
 class Match(NamedTuple):
@@ -39,7 +39,7 @@ class Matches(NamedTuple):
 
 
 State = dict[str, tuple[object, ...]]
-"""What is searched: for each skill what tells one state of it from another."""
+"""What is searched: for each skill a value that changes with it."""
 
 
 class Vectors(Protocol):
@@ -51,7 +51,7 @@ class Vectors(Protocol):
 
 
 class Snapshot:
-    """The skills of a library as they were at one moment, to be searched as often as wanted."""
+    """The skills of a library at one moment, for any number of searches."""
 
     def __init__(self, entries: dict[str, SkillEntry], index: Searchable) -> None:
         self.entries = entries
@@ -97,13 +97,13 @@ class SkillSearch:
         return Snapshot(entries, self._embeddings.over(index))
 
     def search(self, query: str, *, limit: int = 10) -> Matches:
-        """What fits a query of what is there now."""
+        """The present skills that fit a query."""
         return self.look().search(query, limit=limit)
 
     def catalog(
         self, query: str = "", *, budget: int = BUDGET, shape: Shape = Shape.XML, pins: Sequence[str] = ()
     ) -> PromptCatalog:
-        """The library in at most `budget` characters, what fits the query first."""
+        """The library in at most `budget` characters, the best matches of the query first."""
         check_budget(budget)
         hits = [match.entry.id for match in self.search(query, limit=HITS).best] if query.strip() else []
         entries = self._library.catalog().entries
@@ -147,7 +147,7 @@ class SkillSearch:
 
 
 def search_folder(home: Path, place: Sequence[str], *, environment: str | None = None) -> Path:
-    """Where in the home the index of a place is kept: of some folders, of an environment, or what it is seen from."""
+    """Where in the home the index of a place is kept: some folders, an environment, or the folder it is seen from."""
     indexes = home / "search" / "folders"
     folder = indexes / sha256(json.dumps([place, environment]).encode("utf-8", "surrogatepass")).hexdigest()[:32]
     with suppress(OSError):
@@ -173,13 +173,13 @@ class _Mark(NamedTuple):
     """What an index was made of."""
 
     digest: str
-    """Of the state of all skills: usually nothing changed, and this alone is compared."""
+    """The digest of the state of all skills; usually nothing changed, and only this is compared."""
     each: dict[str, str]
 
     @classmethod
     def of(cls, view: View) -> "_Mark":
         mark = json.loads(view.mark or "{}")
-        # An earlier release kept an object: by that, all are read again, once.
+        # An earlier release kept an object; then all skills are read again, once.
         return cls("", {}) if isinstance(mark, dict) else cls(*mark)
 
 

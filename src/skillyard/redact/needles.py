@@ -83,7 +83,7 @@ class Needles:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
 
-def merged(spans: Iterable[Span]) -> Iterator[Span]:
+def merge_spans(spans: Iterable[Span]) -> Iterator[Span]:
     """Spans from left to right, those that overlap as one."""
     current: Span | None = None
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from skillyard.redact.forms import forms_of
-from skillyard.redact.needles import Needles, merged
+from skillyard.redact.needles import Needles, merge_spans
 from skillyard.redact.views import LONGEST_ROW, Rows, Span, View, without_columns, without_invisible
 
 MARK: Final = "***"
@@ -83,11 +83,11 @@ class SecretStream:
         self._coming += data
         if len(self._coming) * _SHARE < len(self._held) - _HELD_FREELY:
             return b""
-        return self._looked_through()
+        return self._search_held()
 
     def finish(self, *, cut: bool = False) -> bytes:
         """The rest; of output that was `cut` off, without what may be the beginning of a secret."""
-        kept = self._looked_through()
+        kept = self._search_held()
         if not cut:
             kept += self._release(self._held, self._spans(self._held, last=True)[0], len(self._held))
         elif self._same_size:
@@ -95,7 +95,7 @@ class SecretStream:
         self._held = b""
         return kept
 
-    def _looked_through(self) -> bytes:
+    def _search_held(self) -> bytes:
         coming, self._coming = self._coming, b""
         kept: list[bytes] = []
         for at in range(0, len(coming), _PIECE):
@@ -108,7 +108,7 @@ class SecretStream:
     def _release(self, data: bytes, spans: Iterable[Span], until: int) -> bytes:
         kept: list[bytes] = []
         at = hidden = 0
-        for start, end, mark in merged(spans):
+        for start, end, mark in merge_spans(spans):
             goes_on = start == 0 and self._hidden > 0
             if start >= until and not goes_on:
                 break
@@ -146,11 +146,11 @@ class SecretStream:
                     begins = min(begins, view.place_from_end(text, len(seen) - open_from))
         if numbers is not whole:
             rows = Rows(whole, numbers)
-            spans = [_moved(rows.with_text(_moved(span, before), last=last), -before) for span in spans]
+            spans = [_shift(rows.with_text(_shift(span, before), last=last), -before) for span in spans]
             unended = [before + span.end - 1 for span in spans if rows.goes_on(before + span.end - 1)]
             begins = max(0, min(rows.start(at) for at in (before + begins, *unended)) - before)
         return spans, begins
 
 
-def _moved(span: Span, by: int) -> Span:
+def _shift(span: Span, by: int) -> Span:
     return span._replace(start=span.start + by, end=span.end + by)

@@ -29,11 +29,11 @@ def require_policy(
     """
     policy = namespace.policy
     problems = [*_broken_sizes(policy, draft), *_broken_profile(policy, draft)]
-    findings = [finding for finding in _scanned(draft) if policy.refuses(finding.code, finding.severity)]
+    findings = [finding for finding in _scan_findings(draft) if policy.refuses(finding.code, finding.severity)]
     waivers = [f"{code}: {reason}" for code, reason in policy.waive.items() if _is_serious(policy, draft, code)]
     if waiver is not None:
         waivers, findings = [waiver], []
-    elif why.allow_risky and (findings or has_errors(_scanned(draft))):
+    elif why.allow_risky and (findings or has_errors(_scan_findings(draft))):
         _require_waiver(principal, namespace, why)
         waivers, findings = [*waivers, why.reason], []
     problems.extend(f"{finding.file}:{finding.line}: {finding.message}" for finding in findings)
@@ -84,14 +84,14 @@ def _require_waiver(principal: Principal, namespace: Namespace, why: Why) -> Non
     require_role(principal, namespace, Role.ADMIN, Scope.PUBLISH)
 
 
-def _scanned(draft: Draft) -> list[Finding]:
+def _scan_findings(draft: Draft) -> list[Finding]:
     return [finding for finding in draft.findings if finding.code in SCAN_CODES]
 
 
 def _is_serious(policy: Policy, draft: Draft, code: str) -> bool:
     """Whether a rule would keep the draft out, were it not waived."""
     bare = replace(policy, waive={})
-    return any(bare.refuses(code, finding.severity) for finding in _scanned(draft) if finding.code == code)
+    return any(bare.refuses(code, finding.severity) for finding in _scan_findings(draft) if finding.code == code)
 
 
 _HINT: Final = "Fix what is named, or ask an administrator of the namespace to change its policy."

@@ -35,7 +35,7 @@ class CargoHomes:
         except SkillyardError:
             return
         if not here:
-            raise _elsewhere(row, mine)
+            raise _elsewhere_error(row, mine)
 
     async def claim(self, cargo_id: str) -> None:
         """Refuse a cargo whose files are in another home; one that has none yet is this home's from now on."""
@@ -45,9 +45,9 @@ class CargoHomes:
         backend = await self._backend_of(row.backend)
         mine = await backend.home()
         if row.home in {None, UNKNOWN} and await self.is_here(row, backend):
-            row = await self._claimed(row, mine)
+            row = await self._claim_row(row, mine)
         if row.home != mine:
-            raise _elsewhere(row, mine)
+            raise _elsewhere_error(row, mine)
 
     async def is_here(self, row: CargoRow, backend: Backend) -> bool:
         """Whether nothing of a cargo is in another home."""
@@ -67,7 +67,7 @@ class CargoHomes:
         async with self._database.read() as session:
             return await session.scalar(query) is not None
 
-    async def _claimed(self, row: CargoRow, home: str) -> CargoRow:
+    async def _claim_row(self, row: CargoRow, home: str) -> CargoRow:
         """The row after this home asked for it: of two that do so at once, one gets it."""
         free = CargoRow.home.is_(None) if row.home is None else CargoRow.home == row.home
         async with self._database.write(bookkeeping=True) as transaction:
@@ -76,7 +76,7 @@ class CargoHomes:
         return await self._row(row.id) or row
 
 
-def _elsewhere(row: CargoRow, here: str) -> ElsewhereError:
+def _elsewhere_error(row: CargoRow, here: str) -> ElsewhereError:
     if row.home == UNKNOWN:
         said = f"The files of the cargo {row.id} are in another home than this server's, which is {here}."
     else:

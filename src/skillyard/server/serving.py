@@ -13,7 +13,7 @@ from skillyard.errors import SkillyardError, UnavailableError
 from skillyard.identity.access import OPERATOR
 from skillyard.server.app import Application
 from skillyard.server.logs import AccessLog
-from skillyard.server.soundness import Soundness, looking
+from skillyard.server.soundness import Soundness, background_look
 from skillyard.server.warming import warming
 from skillyard.skill.library import Library
 
@@ -36,7 +36,7 @@ async def serving(
         await seed_builtin(yard, await yard.access.operator(person or OPERATOR))
         soundness = Soundness()
         app = Application(yard, library, settings, person=person, soundness=soundness, access_log=log)
-        async with following(yard), warming(), looking(soundness, settings.database):
+        async with following(yard), warming(), background_look(soundness, settings.database):
             try:
                 ready(await _remarks(yard, settings))
                 yield app

@@ -35,7 +35,7 @@ class Soundness:
 
 
 @asynccontextmanager
-async def looking(soundness: Soundness, database: str) -> AsyncGenerator[None]:
+async def background_look(soundness: Soundness, database: str) -> AsyncGenerator[None]:
     """Look at the database beside what is done here."""
     task = asyncio.create_task(soundness.look(database))
     try:

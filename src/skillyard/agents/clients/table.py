@@ -16,7 +16,7 @@ from skillyard.skill.names import nearest_name
 
 TOKEN: Final = "SKILLYARD_TOKEN"  # noqa: S105 -- the name of a variable
 PATIENCE: Final = 30.0
-"""So many seconds most programs wait for a server, or more."""
+"""Seconds that most programs wait for a server, at least."""
 _APPLICATION_DATA: Final = "$APPLICATION_DATA"
 _CLAUDE: Final = "$CLAUDE_CONFIG_DIR"
 _COPILOT: Final = "$COPILOT_HOME"
@@ -58,11 +58,11 @@ class Client:
     remark: str = ""
     """What its person has to do once."""
     hands_on: tuple[str, ...] | None = None
-    """The only variables that what it starts gets of itself; None where it gets all, as far as is known."""
+    """The only variables that it passes on to servers by itself; None if it passes on all, as far as is known."""
     waits: Callable[[Mapping[str, Any]], float] = lambda _entry: PATIENCE
-    """So many seconds it waits for the tools of a server with such an entry."""
+    """The seconds that it waits for the tools of a server with such an entry."""
     own_check: tuple[str, ...] = ()
-    """A command of its own that fails where it does not read the entry, less the name of the server."""
+    """Its own command that fails if it does not read the entry, without the name of the server."""
 
     def files(self, machine: Machine, *, user: bool) -> tuple[Path, ...]:
         if user:
@@ -121,8 +121,8 @@ def _codex(server: Server) -> dict[str, Any]:
     told |= {"env": dict(server.environment)} if server.environment else {}
     # It hands on a few variables, and those that are named.
     told |= {"env_vars": [TOKEN]} if server.with_token else {}
-    # Without `required` it begins after a second, with the tools that are there by then. With it, it does not begin at
-    # all where the server cannot be started, which is nothing to decide for others.
+    # Without `required` Codex begins after a second, with the tools that it has by then. With it, Codex does not start
+    # at all if the server cannot be started; that is not ours to decide for others.
     required = {} if server.is_shared else {"required": True}
     return told | required | {_CODEX_TIMEOUT: int(PATIENCE)}
 

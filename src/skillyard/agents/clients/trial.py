@@ -1,4 +1,4 @@
-"""Starting a server just as an agent's list of servers says, and asking it what agents ask first."""
+"""Starts a server as an agent's list of servers says, and sends it the first requests of an agent."""
 
 import json
 import re
@@ -21,10 +21,10 @@ from skillyard.redact import redact
 PROTOCOL: Final = "2025-06-18"
 """The version of the protocol that agents of today begin with."""
 HARMLESS: Final = ("search_skills", {"query": "skill"})
-"""A call that changes nothing, of a tool that is in the toolset everybody gets."""
+"""A call that changes nothing, of a tool in the default toolset."""
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?(\w+)\}|\{env:(\w+)\}")
 _SAID: Final = 500
-"""Characters that a server that fails may say of it."""
+"""Characters of a failing server's own message that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,34 +39,34 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Trial:
-    """How it went, in seconds since the start."""
+    """When each step was done, in seconds since the start."""
 
     greeted: float
     listed: float
     tools: int
     called: float | None
-    """None where there is no tool that can be called without doing anything."""
+    """None if there is no tool that can be called without changing anything."""
 
 
 def start_of(client: Client, entry: Mapping[str, Any], environment: Mapping[str, str]) -> Start:
-    """What an entry says, with the variables that the agent has and hands on."""
+    """What an entry says to start, with the variables that the agent passes on."""
 
-    def expanded(text: object) -> str:
+    def expand(text: object) -> str:
         return _VARIABLE.sub(lambda found: environment.get(found[1] or found[2], ""), str(text))
 
     def table(key: str) -> dict[str, str]:
         value = entry.get(key)
         fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-        return {name: expanded(text) for name, text in fields.items()}
+        return {name: expand(text) for name, text in fields.items()}
 
     url = next((str(entry[key]) for key in ("url", "httpUrl", "serverUrl") if entry.get(key)), "")
     if url:
         token = environment.get(str(entry.get("bearer_token_env_var")), "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return Start(url=expanded(url), headers={**headers, **table("headers")})
+        return Start(url=expand(url), headers={**headers, **table("headers")})
     command = entry.get("command")
     first = cast("list[object]", command) if isinstance(command, list) else [command] if command else []
-    words = [expanded(word) for word in (*first, *cast("list[object]", entry.get("args") or ()))]
+    words = [expand(word) for word in (*first, *cast("list[object]", entry.get("args") or ()))]
     if not words:
         raise InputError(
             f"The entry of {client.label} names neither a command nor an address.",
@@ -81,12 +81,12 @@ def start_of(client: Client, entry: Mapping[str, Any], environment: Mapping[str,
 
 
 def try_start(start: Start, folder: Path, *, patience: float) -> Trial:
-    """Introduce ourselves, list the tools and call one; an error when that fails or takes longer than the patience."""
+    """Initialize, list the tools and call one; an error when that fails or takes longer than `patience` seconds."""
     return _try_address(start, patience) if start.url else _try_command(start, folder, patience)
 
 
 def _try_command(start: Start, folder: Path, patience: float) -> Trial:
-    with _Pipe(start, folder, patience) as pipe:
+    with _StartedServer(start, folder, patience) as pipe:
         client = {"name": "skillyard-mcp-test", "version": "1"}
         pipe.ask("initialize", {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client})
         greeted = pipe.seconds
@@ -140,14 +140,14 @@ def _try_address(start: Start, patience: float) -> Trial:
 
 
 def _first_of(error: BaseException) -> str:
-    """What went wrong first, of errors that came together."""
+    """The first error of a group."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return f"{type(error).__name__}: {error}".rstrip(": ")
 
 
-class _Pipe:
-    """A server that was started, and what is said to it line by line."""
+class _StartedServer:
+    """A started server, and the lines that are exchanged with it."""
 
     def __init__(self, start: Start, folder: Path, patience: float) -> None:
         self._patience = patience
@@ -171,7 +171,7 @@ class _Pipe:
                 details={"command": list(start.command)},
             ) from error
         self._lines: SimpleQueue[bytes] = SimpleQueue()
-        self._listening = threading.Thread(target=self._hear, daemon=True)
+        self._listening = threading.Thread(target=self._read_lines, daemon=True)
         self._listening.start()
 
     @property
@@ -185,7 +185,7 @@ class _Pipe:
             pipe.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
             pipe.flush()
         except OSError:
-            raise self._ended(f"ended before it answered {message['method']}") from None
+            raise self._failure(f"ended before it answered {message['method']}") from None
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._number += 1
@@ -194,20 +194,20 @@ class _Pipe:
             try:
                 line = self._lines.get(timeout=max(self._patience - self.seconds, 0.01))
             except Empty:
-                raise self._ended(f"did not answer {method} within {self._patience:g} seconds") from None
+                raise self._failure(f"did not answer {method} within {self._patience:g} seconds") from None
             if not line:
-                raise self._ended(f"ended before it answered {method}")
+                raise self._failure(f"ended before it answered {method}")
             try:
                 message = json.loads(line)
             except ValueError:
-                raise self._ended(f"wrote something that is not a message: {line[:100]!r}") from None
+                raise self._failure(f"wrote something that is not a message: {line[:100]!r}") from None
             if isinstance(message, dict) and cast("dict[str, Any]", message).get("id") == self._number:
                 answer = cast("dict[str, Any]", message)
                 if "result" not in answer:
-                    raise self._ended(f"refused {method}: {answer.get('error')}")
+                    raise self._failure(f"refused {method}: {answer.get('error')}")
                 return answer["result"]
 
-    def _ended(self, what: str) -> UnavailableError:
+    def _failure(self, what: str) -> UnavailableError:
         self._process.terminate()
         self._process.wait()
         self._errors.seek(0)
@@ -218,7 +218,7 @@ class _Pipe:
             details={"command": self._process.args},
         )
 
-    def _hear(self) -> None:
+    def _read_lines(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 -- it was asked for
         with self._process.stdout as said:
             for line in said:

@@ -1,4 +1,4 @@
-"""Where agents keep their session logs: light to import, for those that only ask whether there are any."""
+"""Where agents keep their session logs; light to import, for callers that only ask whether there are any."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from skillyard.library.roots import Machine
 COMPRESSED: Final = ".zst"
 """The end of the name of a log that its agent has compressed."""
 _DEEPEST: Final = 8
-"""Folders below a place that are looked into."""
+"""How many folders deep a place is searched."""
 
 
 class LogPlace(NamedTuple):

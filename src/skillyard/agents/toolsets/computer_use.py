@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
-from skillyard.agents.sandbox_labels import WantedSkills
+from skillyard.agents.sandbox_labels import SkillRequest
 from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Answer
 from skillyard.agents.toolsets.bounds import cut, picked
@@ -52,7 +52,7 @@ class ComputerUse:
         agent: AgentOfSkills = "",
     ) -> Answer:
         """Begin a session on a computer of your own: files, and a shell. Delete it when you are done."""
-        wanted = WantedSkills.of(self._yard, self._source, skills, agent)
+        wanted = SkillRequest.of(self._yard, self._source, skills, agent)
         made = self._sandboxes.create(ttl=ttl, labels={**wanted.labels, "skillyard.purpose": "computer-use"})
         shown = picked(made, "expires_at", "capabilities", "injection_error")
         put = wanted.put_into(self._yard, made["id"])

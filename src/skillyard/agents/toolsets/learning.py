@@ -80,8 +80,8 @@ class LearningDesk:
         agents: Annotated[list[str], "The ids of the agents it is about; none: whoever it fits."] = [],  # noqa: B006
         user: Annotated[str, "Who said it."] = "",
     ) -> Answer:
-        """Give feedback, so that agents learn from it. The same feedback given again changes nothing, unless what it
-        had come to was undone: then it is learned again.
+        """Give feedback, so that agents learn from it. The same feedback given again changes nothing, unless its
+        effects were undone: then it is learned again.
         """
         about = [{"id": agent} for agent in agents]
         given = self._learning.give(content, task=task, description=description, agents=about, user=user, source="mcp")

@@ -104,9 +104,9 @@ class RegistryEdits:
         reason: Reason = "",
         allow_risky: Annotated[bool, "Accept serious findings, for the reason; administrators only."] = False,
     ) -> Answer:
-        """Make a version of the working copy that never changes. The same again changes nothing.
+        """Publish the working copy as a version that never changes. Publishing the same again changes nothing.
 
-        The answer has what was found in the skill. Serious findings of the scan are refused.
+        The answer lists what was found in the skill. A version with serious findings of the scan is refused.
         """
         made = self._yard.release(skill, version=version, notes=notes, reason=reason, allow_risky=allow_risky)
         return picked(made, "version", "state", "digest", "tags", "requires", "waiver", "findings")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from skillyard.agents.sandbox_labels import WantedSkills
+from skillyard.agents.sandbox_labels import SkillRequest
 from skillyard.agents.source import SkillSource
 from skillyard.agents.tool import Answer, Tool
 from skillyard.agents.toolsets.bounds import MAX_TEXT, cut, listed, picked, window, within
@@ -45,8 +45,8 @@ ExecType = Annotated[Literal["python", "shell", "browser", "browser_batch"] | No
 def sandbox_tools(yard: YardClient, *, local: Path | None = None, source: SkillSource | None = None) -> list[Tool]:
     """Sandboxes of a yard. Skills of `source` that are in folders of this machine can be put into them.
 
-    `local` is a folder of the machine that whoever calls works on: files below it can be sent to a sandbox and
-    fetched from it by their paths. Without it only their contents can.
+    `local` is a folder of the caller's machine: files below it can be sent to a sandbox and fetched from it by their
+    paths. Without it only their contents can.
     """
     runs, files = SandboxRuns(yard, source), SandboxFiles(yard, LocalFiles(local))
     computer = ComputerUse(yard, source)
@@ -102,7 +102,7 @@ class SandboxRuns:
         agent: AgentOfSkills = "",
     ) -> Answer:
         """Make a sandbox: an isolated place with files below /workspace. Delete it when you are done."""
-        wanted = WantedSkills.of(self._yard, self._source, skills, agent)
+        wanted = SkillRequest.of(self._yard, self._source, skills, agent)
         made = self._sandboxes.create(profile=profile, ttl=ttl, cargo=cargo_id, allow=allow, labels=wanted.labels)
         return {**picked(made, *_SHOWN), **wanted.put_into(self._yard, made["id"])}
 

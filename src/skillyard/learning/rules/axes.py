@@ -1,4 +1,4 @@
-"""A column of a decision table, cut at every value that its cells speak of: what a cell covers becomes a few bits.
+"""A column of a decision table, cut at every value in its cells, so that what a cell covers becomes a few bits.
 
 Two cells then have a case in common if their bits do, however many alternatives each of them lists.
 """
@@ -14,8 +14,8 @@ from skillyard.learning.rules.table import Input
 from skillyard.learning.rules.values import Value, ValueType, written
 
 _Position: TypeAlias = tuple[Decimal | int, bool]
-"""A place between values: right before one or, with True, right after it. Days are whole: after one is before the
-next.
+"""A point between values: right before one or, with True, right after it. Days are whole, so the point after a day is
+the one before the next.
 """
 _Place: TypeAlias = tuple[Ordered, bool]
 """The same as it was written."""
@@ -59,16 +59,16 @@ class Axis:
             outside = 1 if column.type is ValueType.DATE else 0
             self._everything = self._span(outside, len(ordered) + 1 - outside)
         self.whole = self._everything | (_NULL if column.optional else 0)
-        """The bits of all that the input can be."""
+        """The bits of every value that the input can have."""
         if values is not None:
             self.whole &= self._bits(values, null=column.optional)
 
     def covered(self, cell: Cell) -> int:
-        """The bits of what a cell holds for."""
+        """The bits of the values that a cell matches."""
         return self.whole & self._bits(cell, null=cell.anything)
 
     def example(self, bits: int) -> Value:
-        """One of the values that some bits stand for; None where that is no value at all."""
+        """One of the values that some bits stand for; None if they stand for no value."""
         if bits in {0, _NULL}:
             return None
         if self._names or self._kind is ValueType.STRING:
@@ -77,7 +77,7 @@ class Axis:
         return _between(low, high, self._kind)
 
     def cell(self, bits: int) -> str:
-        """The cell that holds for what some bits stand for."""
+        """The cell that matches exactly the values of some bits."""
         known = bits & ~_NULL
         if not known:
             return "null"
@@ -129,7 +129,7 @@ class Axis:
         return text
 
     def _runs(self, bits: int) -> Iterator[tuple[_Place | None, _Place | None]]:
-        """Where each unbroken stretch begins and ends; None is for ever."""
+        """Where each unbroken range begins and ends; None is unbounded."""
         bits >>= 1
         at = 0
         while bits:

@@ -12,13 +12,13 @@ from skillyard.learning.rules.table import DecisionTable, HitPolicy, Rule
 from skillyard.learning.rules.values import plain
 
 MAX_TOLD: Final = 100
-"""Of each kind; how many more there are is told in any case."""
+"""Remarks of each kind; the rest are only counted."""
 MAX_TEXT: Final = 100_000
-"""Characters that all remarks together have, about; of the others there is only the number."""
+"""Characters of all remarks together, about; the rest are only counted."""
 MAX_CUTS: Final = 250_000
 """How often the cells of two rules are laid over each other before looking on is given up."""
 _WIDE: Final = 2_000
-"""Parts of a column from which on laying two cells over each other counts more than once."""
+"""Parts of a column above which comparing two cells counts more than once."""
 _MAX_WHERE: Final = 2_000
 _SHOWN: Final = 300
 
@@ -97,7 +97,7 @@ class Remark:
 
     @property
     def size(self) -> int:
-        """About how many characters it has."""
+        """About how many characters it has as text."""
         return len(self.message) + len(str(self.case)) + len(str(self.where))
 
     def as_dict(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _boxes(table: DecisionTable, axes: Sequence[Axis]) -> list[_Box]:
 
 
 _Found: TypeAlias = Iterator[Callable[[], Remark]]
-"""Remarks, each written down only if it is to be told."""
+"""Remarks, each composed only if it is listed."""
 
 
 def _impossible(table: DecisionTable, _axes: Sequence[Axis], boxes: Sequence[_Box], _cuts: _Cuts) -> _Found:
@@ -189,7 +189,7 @@ def _overlaps(table: DecisionTable, axes: Sequence[Axis], boxes: Sequence[_Box],
 
 
 def _matters(policy: HitPolicy, *, same: bool) -> bool:
-    """Whether it is worth a word that two rules hold for one case."""
+    """Whether two rules that hold for one case deserve a remark."""
     return policy is HitPolicy.UNIQUE or (policy is not HitPolicy.COLLECT and not same)
 
 
@@ -218,7 +218,7 @@ def _overlap(table: DecisionTable, axes: Sequence[Axis], first: Rule, second: Ru
 
 
 def unreachable_rules(table: DecisionTable) -> set[str]:
-    """The ids of rules that never count; none, where there is too much to look through."""
+    """The ids of rules that never count; empty if the table is too large to check."""
     axes = axes_of(table.inputs, [rule.when for rule in table.rules])
     try:
         return {rule.id for rule in _never_counting(table, _boxes(table, axes), _Cuts(axes))}
@@ -232,7 +232,7 @@ def _unreachable(table: DecisionTable, _axes: Sequence[Axis], boxes: Sequence[_B
 
 
 def _never_counting(table: DecisionTable, boxes: Sequence[_Box], cuts: _Cuts) -> Iterator[Rule]:
-    """Rules that others, which come first or are more important, cover together."""
+    """Rules that are covered completely by others, which come first or are more important."""
     order: list[int] = []
     if table.hit_policy is HitPolicy.FIRST:
         order = list(range(len(table.rules)))

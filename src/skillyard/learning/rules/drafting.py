@@ -64,7 +64,7 @@ class RuleDrafting:
         return await self._turns.run(principal, lambda: _updated(wish, rule, cases))
 
     async def lesson_draft(self, principal: Principal, wish: RuleWish) -> Draft:
-        """The same for a lesson. A row of its own that would change no answer is refused, too; a person is asked about
+        """The same for a lesson. A new row that would change no answer is refused too, and a person is asked about
         destinations and credentials that the rule did not name.
         """
         draft = await self.draft(principal, wish)
@@ -142,7 +142,7 @@ def _table(wish: RuleWish) -> DecisionTable:
 
 
 def _texts(state: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What a rule says, each text with the place that says it."""
+    """The texts of a rule, each with its place."""
     if not state:
         return []
     table = state["table"]

@@ -1,4 +1,4 @@
-"""Rows of a lesson that would change no answer: refused, with what would."""
+"""Refuses rows of a lesson that would change no answer, with advice on what would."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -62,7 +62,7 @@ _CHANGE: Final = {
 
 
 def _impossible(cell: Cell, axis: Axis) -> Iterator[str]:
-    """What a cell asks for and the input can never be. In a list, the rest of the cell would hold without it."""
+    """The parts of a cell that the input can never match. In a list, the rest of the cell holds without them."""
     for test in cell.tests:
         one = Cell(tests=(test,))
         if not axis.covered(one):

@@ -71,7 +71,7 @@ def _refined(old: DecisionTable, new: DecisionTable) -> DecisionTable:
 class _Row:
     rule: Rule
     box: tuple[int, ...]
-    """The cases that it is for, as bits of each axis."""
+    """The cases that it covers, as bits of each axis."""
 
 
 def _box(axes: Sequence[Axis], rule: Rule) -> tuple[int, ...]:
@@ -79,7 +79,7 @@ def _box(axes: Sequence[Axis], rule: Rule) -> tuple[int, ...]:
 
 
 def _place(table: DecisionTable, rows: Sequence[_Row], row: _Row) -> int:
-    """Before the first rule that covers all that it is for, where order counts."""
+    """Where order counts: before the first rule that covers all of its cases."""
     if table.hit_policy is not HitPolicy.FIRST:
         return len(rows)
     wider = (

@@ -1,4 +1,4 @@
-"""What a table would say to the cases that its rule has decided."""
+"""Decides the past cases of a rule again with a changed table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from skillyard.learning.rules.evaluation import Decided, decide_many
 from skillyard.learning.rules.table import DecisionTable, parts_of
 
 MAX_TRIED: Final = 1_000_000
-"""Alternatives of a table times the cases that are tried on it."""
+"""Alternatives of a table times the cases that are tried."""
 MAX_TOLD: Final = 50
 MAX_TEXT: Final = 100_000
-"""Characters of all cases that are told, about."""
+"""Characters of all listed cases together, about."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,7 +41,7 @@ NO_CASES: Final = PastCases(changed=(), more=0, untried=0)
 
 
 def try_cases(table: DecisionTable, cases: Sequence[RuleCaseRow]) -> PastCases:
-    """Decide cases, the pinned ones first, as they come; all that are pinned are tried."""
+    """Decide cases, the pinned ones first; all pinned ones are tried."""
     most = MAX_TRIED // max(1, parts_of(table))
     pinned = sum(case.pinned for case in cases)
     if pinned > most:

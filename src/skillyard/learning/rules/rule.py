@@ -40,7 +40,7 @@ class DecisionRule:
 
     @cached_property
     def table(self) -> DecisionTable:
-        """To read a large one takes a moment: not on the event loop."""
+        """Reading a large one takes a moment, so not on the event loop."""
         return parse_table(self.document)
 
     @property

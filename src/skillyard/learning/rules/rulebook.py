@@ -64,8 +64,8 @@ class Rulebook(KeptKnowledge[RuleRow, DecisionRule]):
             return await cases_of(session, rule_id)
 
     async def apply(self, draft: Draft, author: Author) -> Sequence[Effect]:
-        """Make a change that was worked out. A row of a lesson that would change no answer is refused here, too: what
-        waited for approval may be older than that check.
+        """Make a prepared change. A row of a lesson that would change no answer is refused here too, because a change
+        that waited for approval may be older than that check.
         """
         if author.lesson_id is not None:
             await require_rows_that_count(self._database, self._turns, author.principal, draft)

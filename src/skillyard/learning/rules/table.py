@@ -16,7 +16,7 @@ from skillyard.learning.rules.values import Value, ValueType, given_value, plain
 MAX_COLUMNS: Final = 40
 MAX_RULES: Final = 500
 MAX_PARTS: Final = 25_000
-"""Alternatives in all cells, and outputs of all rules: so many can be compared in well under a second."""
+"""Alternatives in all cells, and outputs of all rules; this many can be compared in well under a second."""
 MAX_SIZE: Final = 500_000
 """Characters of a whole table."""
 MAX_NOTE: Final = 2_000
@@ -137,12 +137,12 @@ def table_document(table: DecisionTable) -> dict[str, Any]:
 
 
 def parts_of(table: DecisionTable) -> int:
-    """How much there is to compare in a table: alternatives in its cells, and outputs."""
+    """The amount of comparison that a table needs: alternatives in its cells, and outputs."""
     return sum(map(_parts, table.rules))
 
 
 def require_bounds(table: DecisionTable) -> None:
-    """Refuses a table that two others became, and that could not have come in."""
+    """Refuses the result of a merge that is over the limits of a table."""
     if len(table.rules) > MAX_RULES:
         raise _too_large(len(table.rules), MAX_RULES, "rows")
     if len(table.inputs) > MAX_COLUMNS:
@@ -161,7 +161,7 @@ def _require_parts(parts: int) -> None:
 
 
 def digest_of(document: Mapping[str, Any]) -> str:
-    """What tells one table from another, of its JSON."""
+    """The digest of a table's JSON."""
     text = json.dumps(document, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 

@@ -14,8 +14,8 @@ EVERYONE = None
 
 
 def visibility_of(agent_id: str | None) -> Visibility:
-    """Who may see a new skill: what is for one agent is its namespace's own, what is for every agent is the tenant's.
-    A skill that only its namespace sees may point at others there that only it sees.
+    """Who may see a new skill: one for a single agent is private to its namespace, one for every agent is public.
+    A private skill may refer to other private skills of its namespace.
     """
     return Visibility.PRIVATE if agent_id else Visibility.PUBLIC
 

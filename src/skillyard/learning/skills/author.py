@@ -32,7 +32,7 @@ class Written:
     revision: Revision
     summary: str
     asks: Sequence[str] = ()
-    """What its author wants a person to look at."""
+    """What its author asks a person to look at."""
 
 
 Check: TypeAlias = Callable[[Written], Awaitable[Sequence[str]]]
@@ -46,7 +46,7 @@ class Task:
     told: Mapping[str, Any]
     """The lesson, the feedback, how it stands to what is known, and related skills."""
     guide: str = ""
-    """What the text is held to, beside what every author is told."""
+    """Further requirements for the text, beside those for every author."""
     budget: Budget
     transcript: Transcript
 

@@ -23,7 +23,7 @@ class KeptTools:
         self._file = home / "mcp" / f"tools-{name}.json"
         self._code = [skillyard.__version__, *_stamps()]
 
-    def described(self, skill: str) -> list[dict[str, Any]] | None:
+    def with_description(self, skill: str) -> list[dict[str, Any]] | None:
         """The tools, `skill` with this description; None where none are kept that this code would make."""
         try:
             kept = json.loads(self._file.read_bytes())

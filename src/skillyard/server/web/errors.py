@@ -14,11 +14,11 @@ _SKILLS: Final = "/skills/"
 
 def error_page(request: Request, error: SkillyardError, *, status: int) -> Page:
     """What went wrong, and what to do about it; after a form, with the way back to the page that it was on."""
-    extra = {"back": way_back(request), "sought": _sought(request, error)}
+    extra = {"back": way_back(request), "sought": _search_words(request, error)}
     return Page("error.html", {"error": error.as_public_dict()}, extra=extra, status=status, address="/")
 
 
-def _sought(request: Request, error: SkillyardError) -> str | None:
+def _search_words(request: Request, error: SkillyardError) -> str | None:
     """What to look for instead of a skill that is not there."""
     if not isinstance(error, NotFoundError) or not request.url.path.startswith(_SKILLS):
         return None

@@ -92,7 +92,7 @@ def _environment() -> Environment:
         side_rows=side_rows,
         told=_told,
         words=words,
-        filled=_filled,
+        filled=_fill,
     )
     return environment
 
@@ -128,7 +128,7 @@ def _markdown(
     return Markup(to_html(text, files=files, skills=skills, paths=paths))  # noqa: S704 -- made so that it can do nothing
 
 
-def _filled(text: str, values: Mapping[str, object]) -> str:
+def _fill(text: str, values: Mapping[str, object]) -> str:
     """A step with the values that it was taken with; a secret is dotted."""
     return fill_text(text, lambda name: str(values.get(name, _DOTS)))
 

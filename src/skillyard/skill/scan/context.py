@@ -52,10 +52,10 @@ def severity(page: Page, pattern: Pattern, match: re.Match[bytes], *, security_t
     found = _by_place(page, level, match.start())
     if pattern.firm:
         return found
-    return softened(page, found, match.start(), security_topic=security_topic, quotable=pattern.quotable)
+    return soften(page, found, match.start(), security_topic=security_topic, quotable=pattern.quotable)
 
 
-def softened(
+def soften(
     page: Page, found: Severity | None, position: int, *, security_topic: bool, quotable: bool = False
 ) -> Severity | None:
     """A severity after what is said around the place is taken into account."""

@@ -6,7 +6,7 @@ from typing import Final
 from skillyard.skill.bundle import Bundle
 from skillyard.skill.models import Finding, Severity
 from skillyard.skill.scan.catalogue import DETECTORS, INCOMPLETE, anchors
-from skillyard.skill.scan.context import is_about_security, severity, softened
+from skillyard.skill.scan.context import is_about_security, severity, soften
 from skillyard.skill.scan.page import Page, read_page
 from skillyard.skill.scan.report import findings_of
 from skillyard.skill.scan.rule import Hit, Pattern, line_end
@@ -39,7 +39,7 @@ def scan(bundle: Bundle) -> tuple[Finding, ...]:
             work -= len(code.text) // _FOLLOWED
             followed.extend(python_code.find(code))
         for hit in followed:
-            found = softened(page, hit.severity, hit.position, security_topic=security_topic)
+            found = soften(page, hit.severity, hit.position, security_topic=security_topic)
             hits.extend([replace(hit, severity=found)] if found else [])
         findings.extend(findings_of(page.path, page.text, hits))
         for detect in DETECTORS:

@@ -113,7 +113,7 @@ def find(page: Page) -> Iterator[Hit]:
     for start, end in _scripts(page):
         script = page.lower[start:end]
         for carrier in _CARRIERS:
-            yield from _carried(script, start, carrier)
+            yield from _find_carried(script, start, carrier)
 
 
 def _scripts(page: Page) -> Iterator[tuple[int, int]]:
@@ -123,7 +123,7 @@ def _scripts(page: Page) -> Iterator[tuple[int, int]]:
         yield from page.blocks
 
 
-def _carried(script: bytes, start: int, carrier: _Carrier) -> Iterator[Hit]:
+def _find_carried(script: bytes, start: int, carrier: _Carrier) -> Iterator[Hit]:
     names: set[bytes] = set()
     for filled in islice(compiled(carrier.filled).finditer(script), _MOST):
         name = filled["name"]

@@ -9,7 +9,7 @@ from typing import Final
 
 from skillyard.skill.scan.rules.exfiltration import NEVER_SENT
 from skillyard.skill.scan.rules.hosts import Host, host_in
-from skillyard.skill.scan.rules.python_values import NOTHING, READ, Origin, Value, dotted, known_text, text_value
+from skillyard.skill.scan.rules.python_values import NOTHING, READ, Origin, Value, dotted_name, known_text, text_value
 
 _NEVER_SENT: Final = frozenset(NEVER_SENT.removeprefix("(?:").removesuffix(")").split("|"))
 
@@ -176,7 +176,7 @@ class Flows:
                 case ast.Name(id=name):
                     self._names[name] = value | self._names[name] if self._depth else value
                 case ast.Attribute():
-                    self._attributes[dotted(target)] |= value
+                    self._attributes[dotted_name(target)] |= value
                 case ast.Subscript(value=ast.Name(id=name)):
                     self._names[name] = Value(self._names[name].origins | value.origins)
                 case _:
@@ -185,21 +185,21 @@ class Flows:
     def _value(self, node: ast.expr) -> Value:
         known = self._known.get(id(node))
         if known is None:
-            known = self._known[id(node)] = self._evaluated(node)
+            known = self._known[id(node)] = self._evaluate(node)
         return known
 
-    def _evaluated(self, node: ast.expr) -> Value:
+    def _evaluate(self, node: ast.expr) -> Value:
         match node:
             case ast.Name(id=name):
                 return self._names[name]
             case ast.Attribute(value=inner, attr=attribute):
-                name = dotted(node)
+                name = dotted_name(node)
                 if name == "os.environ":
                     return Value(frozenset({Origin.ENVIRONMENT}))
                 held = self._attributes[name] | Value(self._value(inner).origins)
                 return NOTHING if attribute in _SILENT_PARTS and not _is_path(held) else held
             case ast.Call():
-                return self._called(node)
+                return self._call(node)
             case ast.Subscript(value=inner, slice=key) if Origin.ENVIRONMENT in self._value(inner).origins:
                 return _variable(self._value(key).text)
             case ast.Compare() | ast.Lambda():
@@ -208,21 +208,21 @@ class Flows:
                 self._assign([target], self._value(value))
                 return self._value(value)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
-                return self._comprehended(node)
+                return self._comprehension(node)
             case _:
                 text = known_text(node, self._value)
                 return text or Value(
                     frozenset[str]().union(*(self._value(child).origins for child in _expressions(node)))
                 )
 
-    def _comprehended(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
         for part in node.generators:
             self._assign([part.target], Value(self._value(part.iter).origins))
         made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         return Value(frozenset[str]().union(*(self._value(one).origins for one in made)))
 
-    def _called(self, node: ast.Call) -> Value:
-        name = dotted(node.func)
+    def _call(self, node: ast.Call) -> Value:
+        name = dotted_name(node.func)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else name
         receiver = self._value(node.func.value) if isinstance(node.func, ast.Attribute) else self._value(node.func)
         given = [self._value(argument) for argument in node.args]
@@ -234,10 +234,10 @@ class Flows:
             return _variable(given[0].text if given else "")
         if name in _SILENT or (method in _SILENT_METHODS and not (_is_path(receiver) or method == "json")):
             return NOTHING
-        made = self._made(node, name, method, receiver, given, keywords)
+        made = self._result_of(node, name, method, receiver, given, keywords)
         return known_text(node, self._value) or Value(made)
 
-    def _made(
+    def _result_of(
         self, node: ast.Call, name: str, method: str, receiver: Value, given: list[Value], keywords: dict[str, Value]
     ) -> frozenset[str]:
         """The origins of what a call answers."""
@@ -258,10 +258,10 @@ class Flows:
             self._names[node.args[1].id] |= Value(given[0].origins)
         summary = self._summaries.get(method)
         if summary is not None and (name == method or name.startswith(("self.", "cls."))):
-            return self._passed(node, summary, given, keywords)
+            return self._pass_arguments(node, summary, given, keywords)
         return origins
 
-    def _passed(
+    def _pass_arguments(
         self, node: ast.Call, summary: _Summary, given: list[Value], keywords: dict[str, Value]
     ) -> frozenset[str]:
         """What a function of the file answers, and what it does with what it was given."""
@@ -286,8 +286,8 @@ class Flows:
         """Notes what arrives at a sink in one call."""
         first = given[0] if given else NOTHING
         if (method in _SENDERS or name in _GETTERS or name in _LOOKUPS) and not _is_process(name):
-            self._arrive(node, self._sent([*given, *_but(keywords, _ASIDE)]), Sink.NETWORK)
-            self._arrive(node, self._proven(given, keywords), Sink.NETWORK)
+            self._arrive(node, self._sent_origins([*given, *_but(keywords, _ASIDE)]), Sink.NETWORK)
+            self._arrive(node, self._body_origins(given, keywords), Sink.NETWORK)
         elif name in _SHELLS and first.text.startswith(_SENDING_PROGRAMS):
             self._arrive(node, first.origins, Sink.NETWORK)
         elif name in {"exec", "eval", "builtins.exec", "builtins.eval"}:
@@ -310,14 +310,14 @@ class Flows:
         elif name in _NAMERS:
             self._name_in_pieces(node, given)
 
-    def _sent(self, values: Iterable[Value]) -> frozenset[str]:
+    def _sent_origins(self, values: Iterable[Value]) -> frozenset[str]:
         """What a request carries that it may not carry anywhere, headers included."""
         origins = frozenset[str]().union(*(value.origins for value in values))
         return frozenset(
             origin for origin in origins if origin in {Origin.ENVIRONMENT, Origin.KEYS} or origin not in set(Origin)
         )
 
-    def _proven(self, given: list[Value], keywords: dict[str, Value]) -> frozenset[str]:
+    def _body_origins(self, given: list[Value], keywords: dict[str, Value]) -> frozenset[str]:
         """What a request carries beside its headers, but for a login that is its owner's."""
         values = [*given, *_but(keywords, _PROOF)]
         origins = frozenset[str]().union(*(value.origins for value in values))

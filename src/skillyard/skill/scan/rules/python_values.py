@@ -91,7 +91,7 @@ def text_value(text: str, *, origins: frozenset[str] = frozenset(), in_pieces: b
     return Value(origins | found, text, in_pieces)
 
 
-def dotted(node: ast.expr) -> str:
+def dotted_name(node: ast.expr) -> str:
     """A name with dots, such as `os.path.join`; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -109,25 +109,25 @@ def known_text(node: ast.expr, value_of: Callable[[ast.expr], Value]) -> Value |
             return text_value(data.decode("latin-1"))
         case ast.JoinedStr(values=parts):
             values = [value_of(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts]
-            return _joined("", values)
+            return _join("", values)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             values = [value_of(left), value_of(right)]
-            return _joined("", values, in_pieces=all(value.text for value in values))
+            return _join("", values, in_pieces=all(value.text for value in values))
         case ast.BinOp(op=ast.Div(), left=left, right=right):
-            return _joined("/", [value_of(left), value_of(right)])
+            return _join("/", [value_of(left), value_of(right)])
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return _joined(" ", [value_of(element) for element in elements])
+            return _join(" ", [value_of(element) for element in elements])
         case ast.Subscript(value=inner, slice=ast.Slice(lower=None, upper=None, step=ast.UnaryOp(op=ast.USub()))):
             value = value_of(inner)
             return text_value(value.text[::-1], origins=value.origins, in_pieces=bool(value.text))
         case ast.Call():
-            return _called_text(node, value_of)
+            return _call_text(node, value_of)
         case _:
             return None
 
 
-def _called_text(node: ast.Call, value_of: Callable[[ast.expr], Value]) -> Value | None:
-    name = dotted(node.func)
+def _call_text(node: ast.Call, value_of: Callable[[ast.expr], Value]) -> Value | None:
+    name = dotted_name(node.func)
     first = node.args[0] if node.args else None
     if name in _HOME:
         return Value(text="~")
@@ -135,14 +135,14 @@ def _called_text(node: ast.Call, value_of: Callable[[ast.expr], Value]) -> Value
         parts = [value_of(argument) for argument in node.args]
         if name not in _JOINS and isinstance(node.func, ast.Attribute):
             parts.insert(0, value_of(node.func.value))
-        return _joined("/", parts)
+        return _join("/", parts)
     if name in _SAME_TEXT and first is not None:
         return value_of(first)
     codes = _codes(node)
     if codes is not None:
         return text_value(codes, in_pieces=True)
     if first is not None and name in {"base64.b64decode", "b64decode", "bytes.fromhex", "binascii.unhexlify"}:
-        return _decoded(name, value_of(first).text)
+        return _decode(name, value_of(first).text)
     if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME_RECEIVER:
         inner = value_of(node.func.value)
         return inner if inner.text else None
@@ -184,7 +184,7 @@ def _numbers(elements: list[ast.expr]) -> list[int]:
     ]
 
 
-def _decoded(name: str, text: str) -> Value | None:
+def _decode(name: str, text: str) -> Value | None:
     try:
         data = base64.b64decode(text) if "b64" in name else bytes.fromhex(text)
     except (binascii.Error, ValueError):
@@ -192,7 +192,7 @@ def _decoded(name: str, text: str) -> Value | None:
     return text_value(data.decode("latin-1"), in_pieces=True) if data else None
 
 
-def _joined(between: str, values: list[Value], *, in_pieces: bool = False) -> Value:
+def _join(between: str, values: list[Value], *, in_pieces: bool = False) -> Value:
     origins = frozenset[str]().union(*(value.origins for value in values))
     text = between.join(value.text for value in values)
     return text_value(text, origins=origins, in_pieces=in_pieces or any(value.in_pieces for value in values))
