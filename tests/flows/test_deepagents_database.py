@@ -207,7 +207,7 @@ def test_a_database_that_does_not_answer_leaves_the_agent_what_it_has(publish, a
     away.append(True)
     done = talk.invoke(ask("Two"), CONFIG)
     assert "Do it." in answers(done)[-1]
-    assert "- The store of this yard does not answer. Try again later." in model.system()
+    assert "- The server cannot reach its database or its store of files. Try again later" in model.system()
     assert "gone" not in model.system()
     assert "gone" in caplog.text
 

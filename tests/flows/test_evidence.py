@@ -131,7 +131,7 @@ def test_what_was_read_in_can_be_taken_away_and_what_was_learned_from_it_stays(p
     assert person.told("release", "forget", "--agent", "codex", code=3)["error"]["code"] == "not_found"
     with person.client() as client:
         misspelt = client.connection.ask("DELETE", "/v1/skills/executions/import", params={"sesion": "x"})
-    assert misspelt.status_code == 400
+    assert misspelt.status_code == 422
     one = plan["sessions"][0]["sandbox_id"]
     assert person.told("release", "forget", "--session", one, "-y") == {"executions": 3, "sessions": 1}
     assert person.told("release", "forget", "--before", "2026-01-01", code=3)["error"]["code"] == "not_found"

@@ -256,24 +256,24 @@ def test_lists_have_filters_pages_and_totals(learner):
     page = get("skills/candidates", params={"limit": 1, "offset": 1})
     assert (page["total"], [one["id"] for one in page["items"]]) == (2, [first["id"]])
     for query in ("limit=0", "limit=501", "offset=-1", "status=unknown"):
-        learner.plane.fails("GET", f"skills/candidates?{query}", "validation_error", 400)
-    learner.plane.fails("GET", "skills/releases?stage=unknown", "validation_error", 400)
+        learner.plane.fails("GET", f"skills/candidates?{query}", "validation_error", 422)
+    learner.plane.fails("GET", "skills/releases?stage=unknown", "validation_error", 422)
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "status"),
     [
-        {"skill_key": "x", "source_execution_ids": ["exec-missing"]},
-        {"skill_key": "x", "source_execution_ids": []},
-        {"skill_key": "  ", "source_execution_ids": ["exec-missing"]},
-        {"skill_key": "", "source_execution_ids": ["exec-missing"]},
-        {"source_execution_ids": ["exec-missing"]},
-        {"skill_key": "x"},
-        {"skill_key": "x", "source_execution_ids": "exec-1"},
+        ({"skill_key": "x", "source_execution_ids": ["exec-missing"]}, 400),
+        ({"skill_key": "x", "source_execution_ids": []}, 400),
+        ({"skill_key": "  ", "source_execution_ids": ["exec-missing"]}, 400),
+        ({"skill_key": "", "source_execution_ids": ["exec-missing"]}, 422),
+        ({"source_execution_ids": ["exec-missing"]}, 422),
+        ({"skill_key": "x"}, 422),
+        ({"skill_key": "x", "source_execution_ids": "exec-1"}, 422),
     ],
 )
-def test_a_candidate_of_nothing_is_refused(ana, body):
-    ana.fails("POST", "skills/candidates", "validation_error", 400, json=body)
+def test_a_candidate_of_nothing_is_refused(ana, body, status):
+    ana.fails("POST", "skills/candidates", "validation_error", status, json=body)
 
 
 def test_a_payload_of_nobody_makes_no_candidate(learner):
@@ -285,7 +285,7 @@ def test_a_payload_of_nobody_makes_no_candidate(learner):
 def test_wrong_promotions_are_refused(learner):
     made, other = learner.passed(), learner.promote(learner.passed("other"))
     path = f"skills/candidates/{made['id']}/promote"
-    learner.plane.fails("POST", path, "validation_error", 400, json={"stage": "beta"})
+    learner.plane.fails("POST", path, "validation_error", 422, json={"stage": "beta"})
     learner.plane.fails("POST", path, "not_found", 404, json={"upgrade_of_release_id": "sr-missing"})
     learner.plane.fails("POST", path, "validation_error", 400, json={"upgrade_of_release_id": other["id"]})
     learner.plane.fails("POST", "skills/candidates/sc-missing/promote", "not_found", 404, json={})
@@ -311,11 +311,16 @@ def test_payloads_that_are_not_here_cannot_be_read(ana, ben):
 
 
 @pytest.mark.parametrize(
-    "body",
-    [{"payload": "text"}, {"payload": {}, "kind": ""}, {"kind": "code"}, {"payload": {"steps": []}, "kind": "code"}],
+    ("body", "status"),
+    [
+        ({"payload": "text"}, 422),
+        ({"payload": {}, "kind": ""}, 422),
+        ({"kind": "code"}, 422),
+        ({"payload": {"steps": []}, "kind": "code"}, 400),
+    ],
 )
-def test_payloads_that_are_wrong_are_refused(ana, body):
-    ana.fails("POST", "skills/payloads", "validation_error", 400, json=body)
+def test_payloads_that_are_wrong_are_refused(ana, body, status):
+    ana.fails("POST", "skills/payloads", "validation_error", status, json=body)
 
 
 def test_deleting_releases_and_candidates(learner):
