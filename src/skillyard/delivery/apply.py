@@ -1,5 +1,6 @@
 """Carrying a plan out, one skill at a time, each whole or not at all."""
 
+import os
 import shutil
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -147,9 +148,11 @@ class _Performing:
             raise
 
     def _take_away(self, path: Path) -> None:
-        if path.is_symlink():
+        """A link to the skill can be made again; everything else, also somebody's own link, goes to the trash."""
+        folders = (self.action.path, self.action.origin)
+        if any(folder and folder != path and leads_to(path, folder) for folder in folders):
             path.unlink()
-        elif path.exists():
+        elif os.path.lexists(path):
             self.trash.move(path, place=self.action.place, entry=self.lock.at(self.action.place.relative(path)))
 
     def _write(self, bundle: Bundle) -> None:

@@ -14,8 +14,9 @@ from skillyard.delivery.lock import LockEntry, read_lock, write_lock
 from skillyard.delivery.merge import Favor
 from skillyard.delivery.place import project_place
 from skillyard.delivery.plan import Act, Action
+from skillyard.delivery.restore import restore_item
 from skillyard.delivery.source import Source, SourceKind
-from skillyard.delivery.sync import plan_sync
+from skillyard.delivery.sync import SyncOptions, plan_sync
 from skillyard.delivery.target import Target
 from skillyard.delivery.update import UpdateOptions, plan_update
 from skillyard.errors import NotFoundError
@@ -451,3 +452,20 @@ def test_a_change_that_takes_nothing_from_a_new_source_does_not_accept_it(
     assert installed.entry.source.location == f"file://{other.path}"
     assert installed.update() is Act.CONFLICT
     assert "Other." not in installed.text()
+
+
+def test_a_link_of_a_persons_own_that_gives_way_goes_to_the_trash(installed: Installed, tmp_path: Path):
+    own = tmp_path / "mine"
+    shutil.copytree(installed.folder, own)
+    shutil.rmtree(installed.folder)
+    installed.folder.symlink_to(own)
+    (stopped,) = plan_sync([installed.target.place], home=installed.home).actions
+    assert stopped.act is Act.CONFLICT
+    assert "trash" in stopped.reason
+    plan = plan_sync([installed.target.place], home=installed.home, options=SyncOptions(force=True))
+    outcome = apply_plan(plan, home=installed.home)
+    assert (own / "SKILL.md").is_file()
+    assert not installed.folder.is_symlink()
+    (item,) = outcome.trashed
+    restore_item(item.name, home=installed.home)
+    assert installed.folder.readlink() == own
