@@ -18,7 +18,7 @@ class SkillInjection(BaseModel):
 
 
 class SandboxCeilings(BaseModel):
-    """The most that any sandbox may have."""
+    """The most that any sandbox may have, by limit."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -142,7 +142,7 @@ class Settings(BaseSettings):
         default=100, ge=0, description="Sandboxes that one person may have; 0 means no limit."
     )
     cargos_per_person: int = Field(
-        default=100, ge=0, description="Cargos made for themselves that one person may have; 0 means no limit."
+        default=100, ge=0, description="Cargos made without a sandbox that one person may have; 0 means no limit."
     )
     sandbox_ceilings: Annotated[SandboxCeilings, NoDecode] = Field(
         default_factory=SandboxCeilings, description="The most that any sandbox may have."

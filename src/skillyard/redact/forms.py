@@ -1,4 +1,4 @@
-"""A value in each of the ways in which programs print it, and the view in which each is looked for."""
+"""The forms in which programs print a value, each with the view in which it is searched for."""
 
 import base64
 import html
@@ -13,17 +13,17 @@ from urllib.parse import quote, quote_plus
 from skillyard.redact.views import DIGITS, EXACT, HEX, SQUEEZED, View
 
 _ENCODED_FROM: Final = 4
-"""Bytes; shorter values are found as they are, but not in other forms: those would be found where no secret is."""
+"""Bytes; shorter values are found unchanged only, because their other forms would match where no secret is."""
 _SPREAD_FROM: Final = 8
 """Shorter values are not found with other things between their characters, backwards, or in the rarer forms."""
 _NUMBER_FROM: Final = 12
-"""Digits; a shorter number spread over others is one that tables have, too."""
+"""Digits; tables of numbers often contain the digits of a shorter one."""
 _GROUPED_FROM: Final = 16
 """Of base85 in the middle of something, where only whole groups of four bytes are written alike."""
 _FOUND_FROM: Final = 7
-"""Bytes of a form in a view that leaves something out."""
+"""The least bytes of a form in a view that skips characters."""
 _LINE_FROM: Final = 8
-"""Of a secret of several lines, each line this long is a secret by itself."""
+"""Each line of this length in a secret of several lines is a secret of its own."""
 _SEPARATED: Final = (
     *(("", between) for between in (":", " ", "-", ",")),
     *(("0x", between) for between in (",", ", ", " ")),
@@ -36,7 +36,7 @@ _BITS_OF: Final = {64: 6, 32: 5}
 
 
 def forms_of(value: str) -> Iterator[tuple[View, bytes]]:
-    """Where to look for what, to find a value or one of its longer lines."""
+    """What to search for in which view, to find a value or one of its longer lines."""
     lines = [line.strip() for line in value.splitlines()]
     whole = {value, value.strip()}
     for text in whole:
@@ -67,12 +67,12 @@ def _forms(text: str, *, rare: bool) -> Iterator[tuple[View, bytes]]:
 
 
 def _can_be_spread(raw: bytes) -> bool:
-    """Whether nothing but the value has its bytes in this order, with anything in between."""
+    """Whether only the value is likely to have its bytes in this order, with other characters in between."""
     return len(raw) >= (_NUMBER_FROM if raw.isdigit() else _SPREAD_FROM) and not _counts(raw)
 
 
 def _counts(raw: bytes) -> bool:
-    """Whether it is written by counting, like 1234 or aaaa."""
+    """Whether its characters are in sequence or repeat, like 1234 or aaaa."""
     return len({second - first for first, second in pairwise(raw)}) <= 1
 
 

@@ -1,4 +1,4 @@
-"""Many forms of secrets, looked for in one view of output at once."""
+"""Searches one view of output for many forms of secrets at once."""
 
 import sys
 from bisect import bisect_left, insort
@@ -10,7 +10,7 @@ from skillyard.redact.views import Span
 
 _GROUP: Final = 4
 _SEEN_FROM: Final = 2 * _GROUP - 1
-"""A form of so many bytes covers, wherever it starts, one whole group of four."""
+"""A form of this many bytes contains a whole aligned group of four, wherever it starts."""
 _MOST_STRIDE: Final = 4
 
 
@@ -70,7 +70,7 @@ class Needles:
                     yield Span(start, start + len(needle), self._marks[needle])
 
     def open_from(self, view: bytes) -> int | None:
-        """Where the end of the view begins that may be the start of a form."""
+        """Where the tail of the view that may be the start of a form begins."""
         for at in range(max(0, len(view) - self.longest + 1), len(view)):
             if view[at : at + 2] in self._starts and self._begins(view[at:]):
                 return at

@@ -11,9 +11,9 @@ MARK: Final = "***"
 _PIECE: Final = 64 * 1024
 """Bytes that are looked through at once."""
 _HELD_FREELY: Final = 512
-"""So much of what is held back is looked through again with every piece that comes, however small that is."""
+"""Held bytes that are searched again with every new piece, however small."""
 _SHARE: Final = 8
-"""What is held back beyond that is looked through again when this part of it has come."""
+"""More held bytes are searched again only after new data of this share of them has come."""
 _MOST_HELD: Final = 16 * 1024
 """Bytes over which a secret may be spread, and that are held back because one may begin there; more for long ones."""
 _SPREAD: Final = 16
@@ -21,7 +21,7 @@ _SPREAD: Final = 16
 
 
 class Secrets:
-    """Values that must not be seen, in whatever form they are printed."""
+    """Values that must not be shown, in any form in which programs print them."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self._values: set[str] = set()
@@ -33,7 +33,7 @@ class Secrets:
         return f"Secrets({len(self._values)})"
 
     def add(self, value: str, mark: str = MARK) -> None:
-        """Know one more, also in the streams that there are."""
+        """Add a value, also to the existing streams."""
         if value in self._values or not value:
             return
         self._values.add(value)
@@ -73,9 +73,9 @@ class SecretStream:
         self._held = b""
         self._coming = b""
         self._line = b"\n"
-        """What was given back of the line that goes on, from the end of the one before."""
+        """What was released of the unfinished line, with the end of the one before."""
         self._hidden = 0
-        """So much of the start of what is held belongs to a secret that was already replaced."""
+        """Bytes at the start of the held data that belong to a secret that was already replaced."""
 
     def feed(self, data: bytes) -> bytes:
         if not self._needles:
@@ -127,7 +127,7 @@ class SecretStream:
         return b"".join(kept)
 
     def _spans(self, data: bytes, *, last: bool) -> tuple[list[Span], int]:
-        """Where secrets are, and from where on there may be one that has not ended."""
+        """The secrets, and the position after which one may have begun but not ended."""
         before = len(self._line)
         whole = self._line + data
         numbers = without_columns(whole)

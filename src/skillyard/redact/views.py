@@ -1,4 +1,4 @@
-"""Ways to read output: what programs put between the characters of a value is left out, its place is known."""
+"""Views of output that skip what programs put between the characters of a value, and remember the positions."""
 
 import re
 from array import array
@@ -16,7 +16,7 @@ class Span(NamedTuple):
 
 
 class View:
-    """Output with only some of its bytes: those of a value are next to each other, however it was laid out."""
+    """Output without some of its bytes, so that those of a value are next to each other in any layout."""
 
     def __init__(self, keeps: Callable[[str], bool], *, lower: bool = False, prefixes: Sequence[bytes] = ()) -> None:
         kept = bytes(keeps(chr(byte)) for byte in range(256))
@@ -35,14 +35,14 @@ class View:
         return array("I", compress(range(len(data)), data.translate(self._flags)))
 
     def span(self, data: bytes, places: Sequence[int], found: Span) -> Span:
-        """Where in the data something stands that was found in the view."""
+        """The span in the data of something that was found in the view."""
         start = places[found.start]
         before = data[max(0, start - 2) : start]
         prefix = next((prefix for prefix in self._prefixes if before.endswith(prefix)), b"")
         return Span(start - len(prefix), places[found.end - 1] + 1, found.mark)
 
     def place_from_end(self, data: bytes, size: int) -> int:
-        """Where in the data the last so many bytes of the view begin."""
+        """Where in the data the last `size` bytes of the view begin."""
         window = 2 * size
         while len(self.read(data[-window:])) < size:
             window *= 2
@@ -85,7 +85,7 @@ def without_columns(data: bytes) -> bytes:
 
 
 def without_invisible(data: bytes) -> bytes:
-    """The data with zero bytes for what nobody sees, also for what may be the beginning of that."""
+    """The data with zero bytes for what is invisible, and for what may be the beginning of it."""
     if b"\x1b" in data:
         data = _CONTROL.sub(lambda found: bytes(len(found[0])), data)
     for text in _INVISIBLE:
@@ -105,14 +105,14 @@ def _numbers(row: re.Match[bytes]) -> bytes:
 
 
 class Rows:
-    """The lines of dumps in some data, known by what the same `without_columns` lacks."""
+    """The lines of dumps in some data: where `without_columns` differs from it."""
 
     def __init__(self, data: bytes, numbers: bytes) -> None:
         self._data = data
         self._numbers = numbers
 
     def start(self, at: int) -> int:
-        """Where the row begins in whose numbers a place is, or else the place itself."""
+        """Where the row begins that has a place in its numbers; otherwise the place itself."""
         newline = self._data.rfind(b"\n", max(0, at - LONGEST_ROW), at)
         return newline + 1 if newline >= 0 and self._lacks(newline + 1) and not self._lacks(at) else at
 

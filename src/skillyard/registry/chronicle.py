@@ -76,7 +76,7 @@ class Chronicle:
         self._kept = UntilChanged[tuple[object, ...], Page](database, size=_KEPT)
 
     def register_right(self, kind: str, require: Callable[[Principal, Entry], Awaitable[None]]) -> None:
-        """A room above says who may take back what was done to its things."""
+        """Lets a room above decide who may undo changes of its kind."""
         self._rights[kind] = require
 
     async def entries(
@@ -264,5 +264,5 @@ async def _deleted(session: AsyncSession, tenant_id: str, namespace: str, name: 
 
 
 def _shown_before(entry: Entry) -> str | None:
-    """Who might see a skill before a change of just that."""
+    """The visibility of a skill before a change of it."""
     return (entry.change.before or {}).get("visibility") if entry.change.action == SHOWN else None

@@ -62,7 +62,7 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offered:
-    """One version of a skill, as it may be had."""
+    """One version of a skill, as it is offered."""
 
     version: str
     is_yanked: bool
@@ -133,7 +133,7 @@ class Discovery:
         return Served(artifact=artifact, data=data, for_everyone=skill.visibility == Visibility.DISCOVERABLE)
 
     async def versions(self, principal: Principal | None, skill_id: str) -> tuple[Offered, ...]:
-        """Every published version of a skill, the newest first; whoever may not see the skill learns nothing."""
+        """Every published version of a skill, the newest first; "not found" if the caller may not see the skill."""
         if not _ID.fullmatch(skill_id):
             raise nothing_here()
         async with self._database.read() as session:

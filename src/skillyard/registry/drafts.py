@@ -27,7 +27,7 @@ class Draft:
     """A bundle with all that follows from it."""
 
     name: str
-    """The id under which it is kept. SKILL.md may state a name that is only displayed."""
+    """The id under which it is kept; the name in SKILL.md may be for display only."""
     bundle: Bundle
     document: SkillDocument
     findings: tuple[Finding, ...]
@@ -43,7 +43,7 @@ class Draft:
 def draft_of(bundle: Bundle, *, folder: str | None = None, found: Sequence[Finding] = ()) -> Draft:
     """Read a bundle leniently; what cannot be loaded at all is refused with every finding.
 
-    One that comes in a folder, and whose name no folder can have everywhere, is given a name that one can.
+    A skill that comes in a folder and has a name that no folder can have everywhere is given a valid one.
     """
     stated = document_of(bundle, folder=folder).name
     name = stated if folder is None else id_in_folder(stated, folder)
@@ -53,7 +53,7 @@ def draft_of(bundle: Bundle, *, folder: str | None = None, found: Sequence[Findi
 
 
 def draft_as(bundle: Bundle, name: str) -> Draft:
-    """The same for a skill that is called so; another valid name in its SKILL.md is its new name."""
+    """The same for a skill with this name; another valid name in its SKILL.md is its new name."""
     stated = document_of(bundle, folder=name).name
     return _draft(bundle, stated if is_valid_name(stated) else name, name, ())
 
@@ -91,7 +91,7 @@ def _read(bundle: Bundle, folder: str | None, found: Sequence[Finding]) -> tuple
 
 
 def _todos(data: bytes, folder: str | None) -> tuple[Finding, ...]:
-    """What was never filled in: no reader minds, but who publishes it should know."""
+    """Leftover TODOs: a reader ignores them, but the publisher should know."""
     if b"TODO:" not in data:
         return ()
     judged = parse(data, folder=folder, profile=Profile.STRICT).findings
@@ -215,7 +215,7 @@ def _set(values: dict[str, Any], key: str, value: object) -> None:
 
 
 def require_folder_name(name: str) -> None:
-    """Refuses the name of a new skill that could not be a folder wherever the skill is to go."""
+    """Refuses a name for a new skill that cannot be a folder on every system."""
     if not name:
         raise InputError(
             "The skill has no name that can be read.",
@@ -235,7 +235,7 @@ def require_folder_name(name: str) -> None:
 
 
 def require_portable(bundle: Bundle) -> None:
-    """Refuses files that some disk could not keep, or would keep as something else."""
+    """Refuses files that some disk cannot store, or would store differently."""
     wrong = next((found for file in bundle for found in path_findings(file.path)), None)
     if wrong is not None:
         raise InputError(wrong.message, hint=wrong.fix, details={"field": "path", "value": wrong.file})

@@ -64,7 +64,7 @@ class Marketplace:
     async def manifest(
         self, principal: Principal | None, name: str, source: Callable[[Plugin], object]
     ) -> dict[str, Any]:
-        """The list of plugins under the name of the marketplace, each to be had from the given source."""
+        """The marketplace of this name with its plugins, each with the given source."""
         plugins = plugins_of(await self._discovery.listing(principal))
         return _manifest(name, plugins, source)
 
@@ -123,7 +123,7 @@ class Marketplace:
 
 
 def marketplace_name(address: str) -> str:
-    """What a client calls the marketplace of the yard at this address (`HOST[:PORT]`): each yard has another name."""
+    """The name of the marketplace of the yard at this address (`HOST[:PORT]`), different for each yard."""
     return f"skillyard-{slugify(address)}"[:MAX_NAME].rstrip("-")
 
 

@@ -24,8 +24,8 @@ def require_policy(
 ) -> str | None:
     """Refuses a version that breaks a rule of its namespace; every broken rule is named.
 
-    What the scan found can be accepted, with a reason, by those who could change the policy. Answers why findings
-    were accepted, for the version to keep; `waiver` says why they were before, for the same files.
+    People who may change the policy can accept what the scan found, with a reason. Returns the reason that the version
+    keeps; `waiver` is the earlier reason for the same files.
     """
     policy = namespace.policy
     problems = [*_broken_sizes(policy, draft), *_broken_profile(policy, draft)]
@@ -61,7 +61,7 @@ def require_learned(
 
 
 def waiver_of(versions: Iterable[Version], digest: str) -> str | None:
-    """Why serious findings in these files were accepted before."""
+    """The reason for which serious findings in these files were accepted before."""
     return next((one.waiver for one in versions if one.digest == digest and one.waiver), None)
 
 

@@ -16,11 +16,11 @@ from skillyard.skill.limits import MIB
 
 _HASH_BYTES: Final = 32
 _SAMPLED_BYTES: Final = MIB
-"""A larger file is left to a look at all of them."""
+"""A larger file is read only when all files are."""
 
 
 class StoredBlobs:
-    """Reads files of skills again. What was found damaged is read first each time, until it is whole."""
+    """Reads files of skills again. Files that were damaged the last time are read first, until they are whole."""
 
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self._database = database
@@ -28,7 +28,7 @@ class StoredBlobs:
         self._damaged: set[str] = set()
 
     async def sample(self, number: int) -> list[BlobError]:
-        """What is wrong with some files, others each time, and with those that were damaged before."""
+        """What is wrong with a sample of files, different each time, and with those that were damaged before."""
         async with self._database.read() as session:
             chosen = await _after(session, secrets.token_hex(_HASH_BYTES), number)
             if len(chosen) < number:

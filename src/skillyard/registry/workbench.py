@@ -32,7 +32,7 @@ from skillyard.skill.bundle import Bundle, BundleFile
 from skillyard.skill.models import SkillDocument
 
 _MOST_TRIES: Final = 50
-"""How often a change is made again because others were quicker. Each time one of them was, so few ever need many."""
+"""How often a change is tried again because another one was quicker. One succeeds each time, so few need many."""
 
 
 class Workbench:
@@ -157,7 +157,7 @@ class Workbench:
         base: str | None,
         why: Why,
     ) -> Skill:
-        """Write what `change` makes of a working copy; without a base, again of what others wrote meanwhile."""
+        """Write the result of `change` on a working copy; without a base, try again on what others wrote meanwhile."""
         for _ in range(_MOST_TRIES):
             async with self._database.read() as session:
                 skill = await visible_skill(session, principal, skill_id)
@@ -210,4 +210,4 @@ class Workbench:
 
 
 class _MovedOnError(Exception):
-    """The working copy is no longer the one that a change was made of."""
+    """The working copy is no longer the one that a change was based on."""

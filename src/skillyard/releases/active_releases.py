@@ -21,7 +21,7 @@ from skillyard.releases.values import Release, Stage, value_of
 from skillyard.skill.scan import scan
 
 _REMEMBERED: Final = 1_000
-"""Bundles whose findings are known; scanning one takes milliseconds, and every new sandbox asks."""
+"""Bundles whose findings are cached; scanning one takes milliseconds, and every new sandbox asks."""
 
 
 class ActiveReleases:
@@ -58,7 +58,7 @@ class ActiveReleases:
         ]
 
     async def _refusal(self, digest: str) -> str:
-        """Why what was released before errors were refused is not given to a sandbox."""
+        """Why a release from before errors were refused is not given to a sandbox; empty if it is."""
         known = self._refusals.get(digest)
         if known is None:
             try:

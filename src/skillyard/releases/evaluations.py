@@ -187,7 +187,7 @@ class Evaluations:
         candidate: CandidateRow,
         evaluation: Evaluation | EvaluationRow,
     ) -> None:
-        """Let a verdict count for its candidate; one that tells nothing leaves it as it was."""
+        """Apply a verdict to its candidate; an inconclusive one changes nothing."""
         before = candidate.status
         candidate.updated_at = self._clock()
         if evaluation.passed is not None:

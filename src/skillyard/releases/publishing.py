@@ -82,7 +82,7 @@ class ReleasePublishing:
             )
 
     async def _require_safe(self, caller: Principal, draft: Draft, present: Skill | None, why: Why) -> None:
-        """Refuses what the scan calls serious, whatever the namespace takes from people: nobody wrote it."""
+        """Refuses serious findings of the scan, whatever the namespace accepts from people: nobody wrote the skill."""
         async with self._database.read() as session:
             namespace = await namespace_named(session, caller.tenant_id, caller.name)
             versions = (await versions_of(session, [present.id]))[present.id] if present else []

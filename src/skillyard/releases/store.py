@@ -185,7 +185,7 @@ async def is_released(session: AsyncSession, candidate_id: str) -> bool:
 
 
 async def accepted_digests(session: AsyncSession, owner: str, digests: Collection[str]) -> set[str]:
-    """Which of these bundles a version of the owner's has with a reason why its findings are accepted."""
+    """Those of these bundles that a version of the owner has with a reason for accepting its findings."""
     query = (
         select(VersionRow.digest)
         .join(SkillRow, SkillRow.id == VersionRow.skill_id)

@@ -32,15 +32,15 @@ class Pulled:
     present: bool = False
     """Whether exactly this is there already."""
     replaces: str = ""
-    """The version that is there as it was published, and gives way."""
+    """The published version that is there unedited and is replaced."""
     edited: bool = False
-    """Whether something gives way that is no published version."""
+    """Whether something that is not a published version is replaced."""
     found: str = ""
-    """The digest of what gives way."""
+    """The digest of what is replaced."""
     warning: str = ""
     """What a person should know, such as that the version was yanked."""
     findings: tuple[Finding, ...] = ()
-    """What the scan found in what came, but for what is only worth knowing."""
+    """The findings of the scan in the pulled skill, without notes."""
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -54,10 +54,10 @@ class Pulled:
 def plan_pull(
     client: YardClient, names: Sequence[str], into: Path, *, dependencies: bool = True, force: bool = False
 ) -> list[Pulled]:
-    """What pulling these skills would copy; an error when something required or a free place is missing.
+    """What pulling these skills would copy; an error if a requirement is missing or a place is taken.
 
-    A name may say which version: `namespace/name@1.2.0`. Another version that is there gives way if nobody edited it,
-    anything else with `force` only.
+    A name may state a version: `namespace/name@1.2.0`. An unedited other version is replaced, anything else only with
+    `force`.
     """
     wanted: dict[str, Pulled] = {}
     for text in names:
@@ -88,8 +88,8 @@ def pull(
 ) -> Iterator[Pulled]:
     """Copy what is planned, byte for byte; each skill appears whole or not at all.
 
-    `put_away` takes what is no version of the skill and gives way; without it, that stays and is an error. Nothing is
-    copied if the scan finds something serious in one of them, unless that is allowed.
+    `put_away` moves away what is replaced and is not a version of the skill; without it, that stays and is an error.
+    Nothing is copied if the scan finds something serious in one of them, unless that is allowed.
     """
     fetched = [(one, None if one.present else _fetched(client, one)) for one in plan]
     planned = [(replace(one, findings=_worth(bundle)) if bundle else one, bundle) for one, bundle in fetched]
@@ -144,7 +144,7 @@ def _require_safe(plan: Sequence[Pulled]) -> None:
 
 
 def _replace(bundle: Bundle, one: Pulled, put_away: Callable[[Path], object] | None) -> None:
-    """Write over what the plan saw, and nothing that was saved there since."""
+    """Replace what the plan saw, but nothing that was saved there since."""
     there = read_folder(one.path).bundle
     if there is None or there.digest != one.found:
         raise ConflictError(f"{one.path} changed meanwhile.", hint="Run the command again.")

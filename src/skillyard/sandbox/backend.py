@@ -26,7 +26,7 @@ class Backend(Protocol):
         ...
 
     async def has_cargo(self, cargo_id: str) -> bool:
-        """Whether it keeps files of a cargo."""
+        """Whether it has files of a cargo."""
         ...
 
     async def remove_cargo(self, cargo_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Which home has the files of a cargo: the one check that every use of them goes through."""
+"""Knows which home has the files of a cargo; every use of the files is checked here."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
@@ -24,7 +24,7 @@ class CargoHomes:
         self._backend_of = backend_of
 
     async def require(self, cargo_id: str) -> None:
-        """Refuse a cargo whose files are in another home. A backend that cannot be asked now says nothing."""
+        """Refuse a cargo whose files are in another home. If the backend cannot be asked, nothing is refused."""
         row = await self._row(cargo_id)
         if row is None or row.home is None:
             return
@@ -38,7 +38,7 @@ class CargoHomes:
             raise _elsewhere_error(row, mine)
 
     async def claim(self, cargo_id: str) -> None:
-        """Refuse a cargo whose files are in another home; one that has none yet is this home's from now on."""
+        """Refuse a cargo whose files are in another home; a cargo without files belongs to this home from now on."""
         row = await self._row(cargo_id)
         if row is None:
             return
@@ -68,7 +68,7 @@ class CargoHomes:
             return await session.scalar(query) is not None
 
     async def _claim_row(self, row: CargoRow, home: str) -> CargoRow:
-        """The row after this home asked for it: of two that do so at once, one gets it."""
+        """The row after this home tried to claim it; of two homes that try at once, one gets it."""
         free = CargoRow.home.is_(None) if row.home is None else CargoRow.home == row.home
         async with self._database.write(bookkeeping=True) as transaction:
             mine = update(CargoRow).where(CargoRow.id == row.id, free).values(home=home)

@@ -1,4 +1,4 @@
-"""What whoever runs a yard has set for all sandboxes."""
+"""The operator's settings for all sandboxes."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from skillyard.sandbox.profiles import HIGHEST
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxDefaults:
-    """What holds where nothing else is asked for, and the most that can be asked for."""
+    """The defaults, and the most that can be asked for."""
 
     ttl: int = 0
     """Seconds; 0 for no end."""
@@ -16,7 +16,7 @@ class SandboxDefaults:
     per_person: int = 100
     """Sandboxes that one person may have; 0 for any number."""
     cargos_per_person: int = 100
-    """Cargos made for themselves that one person may have; 0 for any number."""
+    """Cargos made without a sandbox that one person may have; 0 for any number."""
     ceilings: Limits = HIGHEST
     private_network: bool = True
-    """Whether everyone may list addresses that are not public; whoever runs the yard may in any case."""
+    """Whether everyone may list addresses that are not public; the operator always may."""

@@ -1,4 +1,4 @@
-"""The identity of a home, by which the files of cargos are known to be in it."""
+"""The identity of a home, which records which cargos have their files there."""
 
 import os
 import re
@@ -14,7 +14,7 @@ _ID: Final = re.compile(r"home-[0-9a-f]{12}\Z")
 
 
 def home_id(home: Path) -> str:
-    """The id in a home, which the first process there makes. It goes with the files when a home is moved."""
+    """The id of a home, which the first process there makes. It stays with the files when a home is moved."""
     path = home / FILE
     try:
         if not path.exists():
@@ -30,7 +30,7 @@ def home_id(home: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    """Of several processes at once, one gives its id to all."""
+    """Make the id; if several processes do so at once, all use the same one."""
     if not path.parent.exists():
         make_folder(path.parent)
     mine = new_id("home")

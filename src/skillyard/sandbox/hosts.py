@@ -93,7 +93,7 @@ class Host:
                 _log.exception("This process could not say that it lives.")
 
     async def _require_original(self, home: str) -> None:
-        """Refuse to run on a copy of a home while that is in use."""
+        """Refuse to run on a copy of a home while the original is in use."""
         now = self._clock()
         query = select(SandboxHostRow.id).where(
             SandboxHostRow.home == home, SandboxHostRow.id != self.id, SandboxHostRow.alive_until > now
@@ -193,7 +193,7 @@ class Host:
 
 
 def _inode(descriptor: int) -> bytes:
-    """What tells a file from its copies."""
+    """The identity of a file, which a copy does not share."""
     return str(os.fstat(descriptor).st_ino).encode()
 
 

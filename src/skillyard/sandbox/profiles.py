@@ -20,7 +20,7 @@ HIGHEST: Final = Limits(
     cpu_seconds=86_400,
     output_bytes=64 * MIB,
 )
-"""What a yard can allow, at most."""
+"""The highest limits that a yard can allow."""
 
 
 @dataclass(frozen=True, kw_only=True)

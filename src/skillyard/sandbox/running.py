@@ -70,7 +70,7 @@ class Held:
 
 
 OnUse: TypeAlias = Callable[[Held], Awaitable[None]]
-"""Done before each use of a sandbox that runs; it must not fail."""
+"""Called before each use of a running sandbox; it must not fail."""
 
 
 @dataclass(kw_only=True)
@@ -263,7 +263,7 @@ class Running:
         await self.note(held, problem)
 
     async def note(self, held: Held, problem: str | None) -> None:
-        """Write down what of the things that are done with each start is not done now, if anything is not."""
+        """Record which part of the work that belongs to each start is not done now, if any."""
         values: dict[str, object] = {"hook_error": problem}
         if problem is None:
             values["skills_injected_at"] = self._clock()

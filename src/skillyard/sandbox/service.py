@@ -70,7 +70,7 @@ class Sandboxes:
     ) -> None:
         self.defaults = defaults or SandboxDefaults()
         self.foresee: Callable[[Sandbox], Awaitable[str | None]] = _nothing
-        """What of the things that are done with each start is already known to fail."""
+        """Which part of the work that belongs to each start is already known to fail."""
         self._database = database
         self._running = running
         self._cargos = cargos
@@ -336,7 +336,7 @@ class Sandboxes:
 
 
 async def _nothing(_: Sandbox) -> None:
-    """Nothing is done with a start."""
+    """No work belongs to a start."""
 
 
 def _owner(caller: Principal) -> _Owner:

@@ -1,4 +1,4 @@
-"""An index in memory of documents that change: only those that are different are indexed again."""
+"""An index in memory of changing documents; only changed ones are indexed again."""
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -9,16 +9,16 @@ from skillyard.search.documents import Document
 from skillyard.search.index import SkillIndex
 
 State = Mapping[str, object]
-"""For each key what tells one state of its document from another."""
+"""For each key a value that changes with its document."""
 
 _FEW: Final = 50
-"""So many documents may always change before all are indexed again."""
+"""This many documents may always change before all are indexed again."""
 _SHARE: Final = 10
-"""Of many documents, one in so many."""
+"""With many documents, one in this many may change."""
 
 
 class MemoryIndex:
-    """Threads may share it: each leaves a whole index for the next."""
+    """Threads may share it: each leaves a complete index for the next."""
 
     def __init__(self) -> None:
         self._last: _Indexed | None = None
@@ -39,7 +39,7 @@ class _Indexed:
     state: State
     index: SkillIndex
     changes: int = 0
-    """Since all were indexed: the engine keeps what is gone for a while, and reckons with it."""
+    """Changes since all were indexed; the engine keeps deleted documents for a while and counts them."""
 
     @classmethod
     def of(cls, state: State, documents: Callable[[Collection[str]], Iterable[Document]]) -> "_Indexed":

@@ -35,7 +35,7 @@ _SHORT, _LONG, _TYPICAL = 400, 6_000, 2_500
 _MIN_GUESSED: Final = 4
 _MIN_TWO_MISTAKES: Final = 8
 _MIN_IN_SUMMARY: Final = 6
-"""Shorter words are too like others: bread like read."""
+"""Shorter words are too similar to others: bread and read."""
 _FIELDS: Final = (("whole", WHOLE), ("summary", SUMMARY))
 
 
@@ -63,7 +63,7 @@ class Ranking:
         found = self._at_least(needed, parts, limit)
         if found:
             return found
-        # Before nothing is found: misspelt words of what skills say of themselves.
+        # The last resort: misspelt words in names and descriptions.
         guesses = [self._guess(term, "summary") for term in filter(_is_long_and_misspelt, question.unknown)]
         return self._at_least(needed * GUESSED, [*parts, *guesses], limit) if guesses else []
 

@@ -30,7 +30,7 @@ _UVICORN: Final = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
 
 class _RotatingLog(io.TextIOBase):
-    """A file that lines are written to; when it is large, it is put aside and a new one begun."""
+    """A log file; a large one is put aside and a new one begun."""
 
     def __init__(self, path: Path) -> None:
         self._handler = RotatingFileHandler(path, maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A look at the whole database when a server starts, beside its work."""
+"""Checks the whole database in the background when a server starts."""
 
 import asyncio
 import logging
@@ -12,7 +12,7 @@ _log = logging.getLogger(__name__)
 
 
 class Soundness:
-    """What a look at every page of the database found, once it has ended."""
+    """The result of checking every page of the database, once it has ended."""
 
     def __init__(self) -> None:
         self._found: list[str] = []
@@ -36,7 +36,7 @@ class Soundness:
 
 @asynccontextmanager
 async def background_look(soundness: Soundness, database: str) -> AsyncGenerator[None]:
-    """Look at the database beside what is done here."""
+    """Check the database in the background of the block."""
     task = asyncio.create_task(soundness.look(database))
     try:
         yield

@@ -1,7 +1,7 @@
 """Fields of frontmatter that agents document beside those of the specification.
 
-A skill that has one means it: moved or dropped, the agent ignores it, and what only a person may start starts by
-itself. `docs/validation.md` lists them; a test keeps the two equal.
+They have an effect: an agent ignores a field that was moved or dropped, and then starts by itself what only a person
+may start. `docs/validation.md` lists them; a test keeps the two equal.
 """
 
 from typing import Final

@@ -119,7 +119,7 @@ def _texts(value: Value) -> Iterator[str]:
 
 
 def _judge_todos(description: str, body: str, source: "_Source", findings: Findings) -> None:
-    """What a new skill starts with, and nobody has filled in."""
+    """Leftover TODOs of the template for new skills."""
     places = [source.line_of("description")] if _TODO.match(description) else []
     in_code = False
     for number, line in enumerate(body.splitlines(), source.frontmatter.body_line):
@@ -195,7 +195,7 @@ def _read_quoted(frontmatter: Frontmatter, refusal: RefusedYamlError, findings: 
 
 
 def _with_key(refusal: RefusedYamlError, text: str) -> str:
-    """What is wrong, with the key whose value it is."""
+    """The message, with the key of the value that is wrong."""
     lines = text.splitlines()
     key, colon, _ = lines[refusal.line].partition(":") if refusal.line < len(lines) else ("", "", "")
     if refusal.message != UNQUOTED_COLON or not colon or key != key.strip():

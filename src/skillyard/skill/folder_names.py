@@ -1,4 +1,4 @@
-"""What the folder of a skill is called: a name that every disk can hold and every agent looks into."""
+"""Names for the folders of skills that every disk can store and every agent looks into."""
 
 from functools import lru_cache
 
@@ -33,7 +33,7 @@ def folder_name(name: str) -> str:
 def id_in_folder(name: str, folder: str) -> str:
     """The id of a skill that states this name and comes in a folder of that name.
 
-    A name of the specification is the id. Any other is only displayed, and the folder is the id.
+    A name that follows the specification is the id. Any other name is for display only, and the folder is the id.
     """
     if is_valid_name(name):
         return name

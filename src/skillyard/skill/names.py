@@ -144,7 +144,7 @@ def _alike(pairs: set[str], name: str) -> float:
 
 
 def require_name(name: str) -> None:
-    """Refuses a name that no skill can have, with the nearest one that would do."""
+    """Refuses a name that no skill can have, and suggests the nearest valid one."""
     if is_valid_name(name):
         return
     problems = [message for _, message in name_problems(name)]

@@ -43,7 +43,7 @@ def generate_skill_md(
 def compose_skill_md(
     name: str, description: str, body: str = "", additional_fields: Mapping[str, object] | None = None
 ) -> str:
-    """The text of a `SKILL.md` from parts that are judged elsewhere: any name and description will do."""
+    """The text of a `SKILL.md` from parts that are validated elsewhere: any name and description is accepted."""
     additional = additional_fields or {}
     for key in ("name", "description"):
         if key in additional:

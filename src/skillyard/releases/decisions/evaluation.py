@@ -15,7 +15,7 @@ class EvaluationVerdict(StrEnum):
     PASS = "pass"  # noqa: S105 -- no password
     FAIL = "fail"
     INCONCLUSIVE = "inconclusive"
-    """Too few replays to tell: what was known before stays."""
+    """Too few replays to decide; the earlier verdict stays."""
     BETTER = "better"
     """It passes, and does better than the release that it would replace."""
     SAME = "same"

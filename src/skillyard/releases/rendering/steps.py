@@ -20,7 +20,7 @@ _LANGUAGES: Final[Mapping[StepType, str]] = {
 }
 _INDENT: Final = "    "
 NEW_REF: Final = "@ref"
-"""Stands for the ref that an element has in a new snapshot."""
+"""A placeholder for the ref of an element in a new snapshot."""
 
 
 def step_lines(steps: Sequence[Step]) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _step(number: int, step: Step) -> Iterator[str]:
 
 
 def _command(step: Step) -> str:
-    """The step as anybody can take it on a new page: a ref that was recorded is of the page as it was then."""
+    """The step for a new page; a recorded ref is only valid for the page as it was then."""
     if step.type is not StepType.BROWSER or step.element is None:
         return step.text
     parsed = parse_step(step.text)

@@ -10,9 +10,9 @@ from skillyard.sandbox.capture.markers import MARKER, marker, marker_name
 
 _MOST: Final = 64
 _AT_ONCE: Final = 8
-"""Values that are hidden no longer, when so many have been forgotten."""
+"""Above this many values, the oldest are forgotten and no longer hidden."""
 _BEFORE: Final = 64 * 1024
-"""Characters before a cut that are looked at: a secret may be cut in two."""
+"""Characters before a cut that are checked too, because a secret may be cut in two."""
 _SHORTEST: Final = 4
 """Characters; shorter values are hidden where they are given, but would be found everywhere else."""
 _EVERYDAY: Final = frozenset(
@@ -91,7 +91,7 @@ class KnownSecrets:
         )
 
     def clean_end(self, text: str, size: int) -> str:
-        """The same of the last characters of a text, in which a secret may end that begins before them."""
+        """The same for the end of a text; a secret may begin before it and end in it."""
         with self._lock:
             stream = self._secrets.stream()
             stream.feed(text[-size - _BEFORE : -size].encode(errors="replace"))

@@ -12,7 +12,7 @@ from skillyard.sandbox.executions import MAX_KEPT, ExecType, Run, Said
 
 _HALF: Final = MAX_KEPT // 2 - 100
 _BORDER: Final = 8 * 1024
-"""Characters beyond a cut that are looked at too: what looks like a secret may be cut in two."""
+"""Characters beyond a cut that are checked too, because what looks like a secret may be cut in two."""
 
 
 def cleaned(run: Run, known: KnownSecrets, given: Mapping[str, str]) -> Run:
@@ -34,7 +34,7 @@ def cleaned(run: Run, known: KnownSecrets, given: Mapping[str, str]) -> Run:
         return known.clean(of_run.clean(text))
 
     def shown(text: str) -> str:
-        """Of much, the beginning and the end; what is not kept is not looked through."""
+        """The beginning and the end of a long text; what is not kept is not checked."""
         if len(text) <= MAX_KEPT:
             return mask_output(clean(text))
         head = mask_output(known.clean(text[: _HALF + _BORDER], cut=True))

@@ -80,7 +80,7 @@ class Snapshot:
         numbered += [node for node in self._nodes if node.ref is not None and not node.interactive]
         self._refs = {str(node.ref): f"e{number}" for number, node in enumerate(numbered, 1)}
         self.printed: set[str] = set()
-        """The refs in the lines that were asked for: who reads those knows no others."""
+        """The refs in the requested lines; the reader knows no others."""
         self.elements = {
             f"@{self._refs[str(node.ref)]}": Element(str(node.ref), node.role, node.label) for node in numbered
         }

@@ -133,7 +133,7 @@ class Process(NamedTuple):
 
 
 def ticks() -> int:
-    """The time as the kernel notes it of processes that start."""
+    """The time in the unit in which the kernel records the start of processes."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
@@ -194,10 +194,10 @@ def mark_of(pid: int) -> str | None:
 
 
 def belonging(main: int, mark: str, others: Iterable[int]) -> list[Process]:
-    """What belongs to one run: its first process and what came from it.
+    """The processes of one run: its first process and all that it started.
 
-    That is its session, whatever comes from there, and orphans that left the session and carry its mark or hide
-    to whom they belong. `others` are the first processes of everything else that runs.
+    That is its session, every process started from it, and orphans that left the session and carry its mark or hide
+    their origin. `others` are the first processes of everything else that runs.
     """
     guest = os.getpid()
     everything = descendants(guest)
@@ -212,14 +212,14 @@ def belonging(main: int, mark: str, others: Iterable[int]) -> list[Process]:
 
 
 def kill_run(main: int, mark: str, others: Iterable[int]) -> int:
-    """Kill what belongs to one run, once; answers how many processes of it are still there."""
+    """Kill the processes of one run, once; returns how many of them still exist."""
     with contextlib.suppress(OSError):
         os.killpg(main, signal.SIGKILL)
     return _kill(belonging(main, mark, others))
 
 
 def kill_since(start_of: int, main: int, mark: str, others: Iterable[int]) -> int:
-    """Kill what came from a run since then, but not its first process; answers how many that were."""
+    """Kill what a run started since then, but not its first process; returns how many processes that were."""
     return _kill(each for each in belonging(main, mark, others) if each.started >= start_of and each.pid != main)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_TEXT = 1024 * 1024
 _MAX_ERROR = 512 * 1024
-"""More than the host keeps: it cuts where it has looked for secrets."""
+"""More than the host keeps, because the host cuts only after it has looked for secrets."""
 
 
 class Context:

@@ -19,7 +19,7 @@ class Sweep:
     """What forks while it is being killed is found in the next round; no process is needed to kill others."""
 
     def __init__(self, guest: Guest, kill: Callable[[], int], done: Callback) -> None:
-        """`kill` kills what is there, and answers how much that was."""
+        """`kill` kills the present processes and returns how many they were."""
         self._guest = guest
         self._kill = kill
         self._done = done

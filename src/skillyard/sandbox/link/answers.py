@@ -24,7 +24,7 @@ from skillyard.sandbox.session import Ending, FileEntry
 _MAX_MESSAGE: Final = 2000
 _MAX_NAME: Final = 1024
 _LONGEST_LABEL: Final = 500
-"""Characters after which a guest cuts the names of elements."""
+"""Length at which a guest cuts the names of elements."""
 _DIGEST: Final = "sha256:"
 _DIGEST_LENGTH: Final = len(_DIGEST) + 64
 _KINDS: Final = frozenset({"file", "folder", "link", "other"})

@@ -52,7 +52,7 @@ _MAX_ERROR: Final = 4 * MIB
 _KEPT_OF_ERROR: Final = 48 * 1024
 """Characters of a traceback."""
 _MAX_SECRETS: Final = 256
-"""That are known of a sandbox at once."""
+"""Secrets that are known for a sandbox at once."""
 _MORE: Final = "\n… "
 """What a guest writes where it left out the rest of a text."""
 _MAX_EXTRA: Final = 32 * MIB
@@ -68,7 +68,7 @@ class GuestSession(Session):
         self._limits = limits
         self._given: dict[str, None] = {}
         self._secrets = Secrets()
-        """All that were given to it: programs may keep them and print them later."""
+        """All secrets that it was given: programs may keep them and print them later."""
         self._python_turn = asyncio.Lock()
         self._browser_turn = asyncio.Lock()
 
@@ -327,7 +327,7 @@ class GuestSession(Session):
 
 
 def _is_cut(answer: Mapping[str, Any]) -> bool:
-    """Whether a program might have written more, where its output ends."""
+    """Whether the output ends where the program may have written more."""
     return answer.get("truncated") is True or ending(answer) is not Ending.EXITED
 
 
@@ -337,7 +337,7 @@ def _page_text(text: str, secrets: Secrets, *, cut: bool) -> str:
 
 
 def _ends_of(error: str) -> str:
-    """Of a long traceback, the beginning and the end."""
+    """The beginning and the end of a long traceback."""
     if len(error) <= _KEPT_OF_ERROR:
         return error
     half = _KEPT_OF_ERROR // 2

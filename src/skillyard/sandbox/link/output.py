@@ -8,9 +8,9 @@ from skillyard.sandbox.session import OnOutput, OutputStream
 
 _NAMES: dict[int, OutputStream] = {OUT: "stdout", ERR: "stderr"}
 _GROWTH: Final = 2
-"""An answer is at most so many times as large as what is kept of an output: JSON writes control characters as six."""
+"""The most by which an answer exceeds the kept output: JSON writes a control character as six."""
 _ROOM: Final = 64 * 1024
-"""So small an answer may be as large as it gets."""
+"""Output of at most this size is never shortened for that."""
 _ESCAPED: Final = 6
 _PRINTED: Final = bytes(range(0x20, 0x7F)) + bytes(range(0x80, 0x100)) + b"\n\r\t\b\f"
 
@@ -22,7 +22,7 @@ class Collected:
         self, secrets: Secrets, on_output: OnOutput | None, *, listening: tuple[int, ...], max_bytes: int
     ) -> None:
         self.full = False
-        """Whether something was dropped, for there was no more room for it in an answer."""
+        """Whether something was dropped because an answer had no more room for it."""
         self._on_output = on_output
         self._listening = listening
         self._room = _GROWTH * max_bytes + _ROOM
@@ -33,10 +33,10 @@ class Collected:
         self._keep(stream, self._redacting[stream].feed(data) if stream in self._redacting else data)
 
     def finish(self, *, cut: bool = False) -> None:
-        """Nothing more comes: let go of what was held back because it might have become a secret.
+        """Nothing more comes: release what was held back because it might have become a secret.
 
-        Of output that was `cut` off nobody knows what would have come: what may be the beginning of a secret is kept
-        back for good.
+        The continuation of output that was `cut` off is unknown, so what may be the beginning of a secret is never
+        released.
         """
         for stream, redacting in self._redacting.items():
             self._keep(stream, redacting.finish(cut=cut))
@@ -56,7 +56,7 @@ class Collected:
                 self._on_output(_NAMES[stream], data)
 
     def _fitting(self, data: bytes) -> bytes:
-        """As much of it as there is room for in JSON."""
+        """As much of it as fits into the answer as JSON."""
         size = _size_in_json(data)
         while size > self._room and data:
             self.full = True

@@ -65,8 +65,8 @@ async def give_feedback(
     response: Response,
     source: Annotated[Literal["api", "cli", "mcp", "web"], Query(description="By which way it comes.")] = "api",
 ) -> Success[TakenFeedback] | Listed[TakenFeedback]:
-    """Take one piece of feedback in, or several, all or none. It is durable when this is answered, and is learned
-    from by itself; where it stands is told by its `stage`. What comes again without an `event_id` after it was undone
+    """Take in one piece of feedback, or several, all or none. It is stored durably before the answer and learned from
+    automatically; its `stage` says where it stands. Feedback without an `event_id` that comes again after it was undone
     is learned `again`.
     """
     given = body if isinstance(body, list) else [body]
@@ -147,7 +147,7 @@ async def get_feedback(
 
 @router.post("/feedback/{feedback_id}/retry", summary="Learn from feedback again", responses=errors(409))
 async def retry_feedback(feedback_id: str, learning: Learning, caller: Caller) -> Success[FeedbackSchema]:
-    """Go on where it stopped: with what failed, needs a person, waits for a model, came to nothing, or was undone."""
+    """Continue feedback that failed, needs a person, waits for a model, had no result, or was undone."""
     return Success(data=FeedbackSchema.of(await learning.intake.retry(caller, feedback_id)))
 
 

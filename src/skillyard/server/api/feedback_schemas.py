@@ -99,7 +99,7 @@ class FeedbackSchema(Told):
     error: str | None = Field(description="Why the last attempt failed, if it is tried again.")
     due_at: datetime | None = Field(description="When it is tried again.")
     taken_by: str | None = Field(
-        description="The connected agent that works on it; of another person's only that there is one."
+        description="The connected agent that works on it; another person's agent is shown without its name."
     )
     namespace: ShownNamespace
     visibility: Visibility
@@ -178,7 +178,7 @@ class LessonSchema(BaseModel):
 
 
 class LessonDetail(LessonSchema):
-    diff: str = Field(description="What it changed, or would, as a unified diff; empty where that cannot be told.")
+    diff: str = Field(description="What it changed, or would change, as a unified diff; empty if that is unknown.")
     transcript: list[dict[str, Any]] | None = Field(description="Null unless it was asked for.")
 
     @classmethod

@@ -57,10 +57,10 @@ class Counted(Listed[T], Generic[T]):
 
 
 Namespace = Annotated[
-    str | None, Field(max_length=64, description="Whose roles say who may change it; null: your own namespace.")
+    str | None, Field(max_length=64, description="The namespace whose roles say who may change it; null: your own.")
 ]
 ShownNamespace = Annotated[
-    str | None, Field(description="Whose roles say who may change it; null: the tenant's common ground.")
+    str | None, Field(description="The namespace whose roles say who may change it; null: the tenant's common ground.")
 ]
 Visibility = Annotated[
     Literal["public", "private"], Field(description="`private`: only the members of the namespace may read it.")
@@ -120,8 +120,8 @@ def by_hand(principal: Principal, why: Why) -> Author:
 
 
 def by_whom_may(principal: Principal, draft: Draft) -> Draft:
-    """A change that somebody makes by hand. Whoever may change what is locked is not asked for it by a lock; a change
-    that is only proposed is nobody's to refuse by one.
+    """A change that somebody makes by hand. A lock does not stop a person who may change what is locked, or a change
+    that is only proposed.
     """
     locked = draft.locked and principal.scope.covers(Scope.PUBLISH)
     require_at(principal, draft.place or COMMON, Role.EDITOR, Scope.WRITE, locked=locked)

@@ -40,7 +40,7 @@ class Common:
     begin: Callable[[], Callable[[], None]] | None = None
     """Counts one more stream, and answers with what ends the count; refuses when there are too many."""
     listed: "Callable[[ListToolsResult], None]" = lambda _tools: None
-    """Is told which tools the client knows."""
+    """Receives the tools that the client knows."""
 
 
 class Guest:

@@ -12,11 +12,11 @@ from skillyard.agents.skill_tool import NAME as SKILL
 from skillyard.files import make_folder, replace_file
 
 _MAKERS: Final = ("agents", "agents/toolsets", "server/mcp")
-"""Where the code is that says what tools there are."""
+"""The packages whose code defines the tools."""
 
 
 class KeptTools:
-    """The tools of some toolsets, without what they say of skills, which is another thing each time."""
+    """The tools of some toolsets, without the list of skills in them, which changes."""
 
     def __init__(self, home: Path, toolsets: Sequence[str], *, with_files: bool) -> None:
         name = "-".join([*toolsets, *(["files"] if with_files else [])])
@@ -24,7 +24,7 @@ class KeptTools:
         self._code = [skillyard.__version__, *_stamps()]
 
     def with_description(self, skill: str) -> list[dict[str, Any]] | None:
-        """The tools, `skill` with this description; None where none are kept that this code would make."""
+        """The tools, `skill` with this description; None if no tools of this code are kept."""
         try:
             kept = json.loads(self._file.read_bytes())
             if kept["code"] == self._code:
@@ -34,7 +34,7 @@ class KeptTools:
         return None
 
     def keep(self, tools: Sequence[dict[str, Any]]) -> None:
-        """Have the next process know them; a home that cannot be written to only makes it slower."""
+        """Keep them for the next process; a home that cannot be written to only makes that slower."""
         with suppress(OSError):
             make_folder(self._file.parent)
             replace_file(self._file, json.dumps({"code": self._code, "tools": tools}).encode())

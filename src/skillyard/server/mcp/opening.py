@@ -38,7 +38,7 @@ class Opening:
         os.close(nothing)
         self._changed = threading.Condition()
         self._heard = b""
-        """What the server is to hear of all that was said."""
+        """The part of the input that the server must still read."""
         self._has_begun = self._is_over = self._is_handed_over = False
         self._answered: Introduction | None = None
         self._may_ask = False
@@ -47,19 +47,19 @@ class Opening:
         threading.Thread(target=self._listen, name="mcp-opening", daemon=True).start()
 
     def offer(self, tools: Sequence[Fields]) -> None:
-        """Have the client know these tools before they can be called."""
+        """List these tools for the client before they can be called."""
         with self._changed:
             self._tools = tools
             self._changed.notify_all()
 
     def answered(self) -> str | int | None:
-        """The introduction that has its answer and is heard by the server, once the client has said something."""
+        """The introduction that was answered here and that the server reads too, once the client has sent something."""
         with self._changed:
             self._changed.wait_for(lambda: self._has_begun)
         return self._answered.request if self._answered else None
 
     def wire(self) -> io.TextIOWrapper:
-        """What the client says, less what was answered here for good. From now on nothing is."""
+        """What the client sends, without what was answered here completely. From now on nothing is answered here."""
         with self._changed:
             self._is_handed_over = True
             self._changed.notify_all()
@@ -111,13 +111,13 @@ class Opening:
 
 
 def _say(line: bytes) -> None:
-    # A client that is gone again is noticed by whoever reads on.
+    # The next read notices a client that is gone.
     with suppress(OSError), open(1, "wb", closefd=False) as out:
         out.write(line)
 
 
 class _Wire(io.RawIOBase):
-    """A stream of what a function gives."""
+    """A stream of the bytes that a function returns."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         super().__init__()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _START: Final = "Execute a skill: instructions for a task."
-"""Some clients show a model the first line alone, until it asks for more."""
+"""Some clients show a model only the first line until it asks for more."""
 
 
 def skill_tool(

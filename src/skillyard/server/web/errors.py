@@ -19,7 +19,7 @@ def error_page(request: Request, error: SkillyardError, *, status: int) -> Page:
 
 
 def _search_words(request: Request, error: SkillyardError) -> str | None:
-    """What to look for instead of a skill that is not there."""
+    """What to search for instead of a skill that does not exist."""
     if not isinstance(error, NotFoundError) or not request.url.path.startswith(_SKILLS):
         return None
     return request.url.path.removeprefix(_SKILLS).split("/")[:2][-1]

@@ -52,7 +52,7 @@ class Form:
 
     @property
     def risky_why(self) -> Why:
-        """The same, with whether serious findings of the scan are accepted."""
+        """The same, and whether serious findings of the scan are accepted."""
         return replace(self.why, allow_risky=self.is_set("allow_risky"))
 
     def required(self, name: str) -> str:

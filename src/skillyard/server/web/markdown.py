@@ -43,9 +43,9 @@ def to_html(
 ) -> str:
     """The text as HTML; links to files of its own lead to where `files` are served.
 
-    `paths` are the files that there are: a link to another is marked as one that leads nowhere. `skills` are the pages
-    of others that it may refer to, by their names. What leads anywhere else on this server is no link: a text must not
-    send its reader to pages that act for them.
+    `paths` are the existing files: a link to any other file is marked as broken. `skills` are the pages of other
+    skills that it may refer to, by name. Any other address on this server is not made a link: a text must not send
+    its reader to pages that act for them.
     """
     if len(text) > MAX_LENGTH:
         return f'<pre tabindex="0">{escapeHtml(text)}</pre>'

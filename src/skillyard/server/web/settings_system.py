@@ -18,7 +18,7 @@ from skillyard.server.web.page import TWIN, Page, PageRouter, go_to
 _SYSTEM: Final = "/settings/system"
 
 _FLAGS: Final = ("host", "port")
-"""Settings that a server may be started with, whatever is set elsewhere."""
+"""Settings that the command line of a server may override."""
 _OPERATOR: Final = Depends(operator_only)
 
 router = PageRouter()

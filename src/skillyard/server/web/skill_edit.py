@@ -120,7 +120,7 @@ async def save(skill: TheSkill, form: Posted, yard: TheYard, caller: Caller) -> 
 
 
 def _valid_name(name: str) -> str:
-    """The name, which clients that go by the specification must take, too."""
+    """The name, if it follows the specification, so that every client accepts it."""
     if not is_valid_name(name):
         usable = slugify(name) or "my-skill"
         raise InputError(

@@ -13,7 +13,7 @@ router = APIRouter(prefix="/v1/cargos", tags=["cargos"], responses=failures(), d
 
 @router.post("", status_code=201, summary="Create a cargo")
 async def create_cargo(rooms: Rooms, caller: Caller, body: CreateCargoRequest | None = None) -> CargoResponse:
-    """Make a workspace that sandboxes can be made on; without a body, one of the usual size."""
+    """Make a workspace that sandboxes can be made on; without a body, one of the default size."""
     size = body.size_limit_mb if body else None
     return CargoResponse.of(await rooms.cargos.create(caller, size_limit_mb=size))
 

@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/sandboxes", tags=["sandboxes"], responses=failure
 
 @router.post("", status_code=201, summary="Create a sandbox", responses=failures(409))
 async def create_sandbox(rooms: Rooms, caller: Caller, body: CreateSandboxRequest | None = None) -> SandboxResponse:
-    """Make a sandbox; without a body, a usual one. Nothing is started: that is left to the first call that needs it."""
+    """Make a sandbox; without a body, with the defaults. The first call that needs it starts it."""
     return SandboxResponse.of(await rooms.sandboxes.create(caller, (body or CreateSandboxRequest()).spec))
 
 

@@ -58,7 +58,7 @@ def severity(page: Page, pattern: Pattern, match: re.Match[bytes], *, security_t
 def soften(
     page: Page, found: Severity | None, position: int, *, security_topic: bool, quotable: bool = False
 ) -> Severity | None:
-    """A severity after what is said around the place is taken into account."""
+    """A severity, lowered if the text around the place warns of it."""
     if is_inside(page.comments, position):
         return found
     if not page.is_document:

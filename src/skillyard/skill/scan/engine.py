@@ -19,7 +19,7 @@ _TRY: Final = 5
 _LOOK_AROUND: Final = 10
 _JUDGE: Final = 20
 _FOLLOWED: Final = 3
-"""Bytes of Python whose data is followed for one unit."""
+"""Bytes of followed Python that cost one unit of work."""
 
 
 def scan(bundle: Bundle) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""What a variable or a temporary file carries in a script: filled with something private, sent further down."""
+"""Finds variables and temporary files of a script that take in something private and are sent later."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from skillyard.skill.scan.rules.exfiltration import (
 from skillyard.skill.scan.rules.private_files import ALL
 
 _MOST: Final = 50
-"""Carriers of one file that are followed."""
+"""How many carriers of one file are followed."""
 _MOST_SENT: Final = 200
 _READS: Final = r"(?:cat|base64|xxd|head|tail|gzip|grep|sqlite3|strings|tar|zip|jq)\b"
 _SHELL_NAME: Final = r"(?<![\w$-])(?P<name>[a-z_]\w{0,60}+)="

@@ -33,7 +33,7 @@ NEVER_SENT: Final = (
     r"(?:aws_secret_access_key|aws_session_token|gh_token|github_token|gitlab_token|npm_token|pypi_token|twine_password|"
     r"ssh_private_key|docker_password)"
 )
-"""Variables whose values belong in no request but to their own service, in a header."""
+"""Variables whose values belong only in a header of a request to their own service."""
 LOGIN_PRINTERS: Final = (
     r"gh auth token|aws configure (?:get|export)|gcloud auth (?:application-default )?print-access-token|"
     r"az account get-access-token|op read|pass show|security find-(?:generic|internet)-password|npm config get"
@@ -44,7 +44,7 @@ DATA_FLAG: Final = (
 )
 """Where the data of a request starts."""
 UP_TO_HEADER: Final = r"(?:(?!\s-h[\s\"']|--header)(?:\\\n|[^\n]))"
-"""One more character of it, up to a header, which proves who asks."""
+"""One more character of it, up to a header, which authenticates."""
 _OWNERS: Final = r"github\.com|gitlab\.com|amazonaws\.com|googleapis\.com|azure\.com|npmjs\.org"
 _PRIVATE_DATA: Final = (
     r"(?:passwords?(?! (?:reset|manager|polic|protected|field|change|hint|strength|reminder|requirement))|"
@@ -335,4 +335,4 @@ CARRIED: Final = Pattern(
     says="",
     level=_CERTAIN,
 )
-"""Never matches: where one of its anchors stands, a script may fill a variable with something private."""
+"""Never matches by itself: its anchors mark scripts that may fill a variable with something private."""

@@ -1,4 +1,4 @@
-"""Python of a skill, in files and in code blocks: what its data is, and where that goes."""
+"""Finds what the Python of a skill, in files and in code blocks, does with its data."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from skillyard.skill.scan.rules.python_flow import DANGEROUS, Arrival, Flows, Si
 from skillyard.skill.scan.rules.python_values import Origin
 
 MAX_CODE: Final = 512 * 1024
-"""Bytes of Python in one file that are followed; scripts of skills have a hundredth of that."""
+"""Bytes of Python in one file that are followed; scripts of skills usually have a hundredth of that."""
 _PYTHON: Final = frozenset({".py", ".pyw"})
 _WORTH: Final = re.compile(
     rb"environ|getenv|\.ssh|\.aws|\.gnupg|\.netrc|\.kube|cookie|cookies|login data|wallet|\.claude|\.codex|"
@@ -67,7 +67,7 @@ class Code(NamedTuple):
 
 
 def code_in(page: Page) -> Iterator[Code]:
-    """The Python of a file that reads something of worth, and has where to send it."""
+    """The Python of a file that reads something valuable and also sends, runs or writes."""
     for code in _pieces(page):
         lower = code.text.lower()
         if _WORTH.search(lower) and _ARRIVES.search(lower):

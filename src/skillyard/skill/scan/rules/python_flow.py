@@ -1,4 +1,4 @@
-"""Python data followed to where it goes: through variables, and into and out of the functions of one file."""
+"""Follows Python data to where it goes: through variables, and into and out of the functions of one file."""
 
 import ast
 from collections import defaultdict
@@ -64,12 +64,12 @@ DANGEROUS: Final = frozenset({
     "system", "popen", "exec", "eval", "compile", "os", "subprocess", "socket", "b64decode", "base64", "builtins",
     "__import__", "run", "spawn", "ctypes", "requests", "urllib", "marshal", "pickle", "environ",
 })  # fmt: skip
-"""Names that nobody puts together but to hide them."""
+"""Names that are only put together from pieces to hide them."""
 _SENDING_PROGRAMS: Final = ("curl ", "wget ", "nc ", "ncat ")
 _ASIDE: Final = frozenset({
     "auth", "cert", "verify", "timeout", "cookies", "env", "proxies", "context", "stderr", "cwd",
 })  # fmt: skip
-"""Arguments of a request that prove who asks, or stay here."""
+"""Arguments of a request that authenticate, or stay on this machine."""
 _PROOF: Final = frozenset({"headers", *_ASIDE})
 _SILENT: Final = frozenset({
     "len", "print", "bool", "type", "isinstance", "hash", "id", "int", "float", "os.path.exists", "os.path.isfile",
@@ -240,7 +240,7 @@ class Flows:
     def _result_of(
         self, node: ast.Call, name: str, method: str, receiver: Value, given: list[Value], keywords: dict[str, Value]
     ) -> frozenset[str]:
-        """The origins of what a call answers."""
+        """The value that a call returns."""
         if name.partition(".")[0] in _COOKIE_JARS:
             return frozenset({Origin.COOKIES})
         everything = [receiver, *given, *(value for key, value in keywords.items() if key not in _PROOF)]
@@ -264,7 +264,7 @@ class Flows:
     def _pass_arguments(
         self, node: ast.Call, summary: _Summary, given: list[Value], keywords: dict[str, Value]
     ) -> frozenset[str]:
-        """What a function of the file answers, and what it does with what it was given."""
+        """What a function of the file returns, and what it does with its arguments."""
         passed = {
             _PARAMETER + name: value
             for name, value in (*zip(summary.parameters, given, strict=False), *keywords.items())
@@ -311,14 +311,14 @@ class Flows:
             self._name_in_pieces(node, given)
 
     def _sent_origins(self, values: Iterable[Value]) -> frozenset[str]:
-        """What a request carries that it may not carry anywhere, headers included."""
+        """The origins that no part of a request may carry, headers included."""
         origins = frozenset[str]().union(*(value.origins for value in values))
         return frozenset(
             origin for origin in origins if origin in {Origin.ENVIRONMENT, Origin.KEYS} or origin not in set(Origin)
         )
 
     def _body_origins(self, given: list[Value], keywords: dict[str, Value]) -> frozenset[str]:
-        """What a request carries beside its headers, but for a login that is its owner's."""
+        """The origins outside the headers of a request, without a login for the service that it goes to."""
         values = [*given, *_but(keywords, _PROOF)]
         origins = frozenset[str]().union(*(value.origins for value in values))
         address = " ".join(value.text for value in values)

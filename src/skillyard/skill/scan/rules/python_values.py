@@ -71,7 +71,7 @@ class Value(NamedTuple):
     text: str = ""
     """What is known of it as text; unknown parts are left out."""
     in_pieces: bool = False
-    """Whether the text is put together from constants, as nobody writes a word."""
+    """Whether the text is put together from constants in an unusual way."""
 
     def __or__(self, other: object) -> "Value":
         if not isinstance(other, Value):
