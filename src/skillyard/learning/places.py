@@ -87,6 +87,11 @@ def role_at(principal: Principal, place: Place) -> Role:
     return principal.role_in(place.namespace_id) or Role.VIEWER
 
 
+def may_change(principal: Principal, place: Place, *, locked: bool = False) -> bool:
+    """Whether their role lets a principal change what lives in a place; their token may still not."""
+    return role_at(principal, place).covers(Role.ADMIN if locked else Role.EDITOR)
+
+
 def require_at(principal: Principal, place: Place, role: Role, scope: Scope, *, locked: bool = False) -> None:
     """Refuses a person without the role and scope for a change in a place; only its administrators change what is
     locked there.

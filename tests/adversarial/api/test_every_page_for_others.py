@@ -203,3 +203,24 @@ def test_a_page_has_a_twin_and_offers_nothing_that_is_refused(world, row):
         assert twin.json()["success"] is True
         # Whoever sits down at that browser next finds nothing of it on the way back.
         assert {answer.headers["cache-control"], twin.headers["cache-control"]} == {"no-store"}
+
+
+@pytest.mark.parametrize(
+    ("route", "kind", "least"),
+    [
+        ("GET /learning/memories/{memory_id}", "crew memory", "editor"),
+        ("GET /learning/memories/{memory_id}", "locked memory", "team_admin"),
+        ("GET /learning/rules/{rule_id}", "crew rule", "editor"),
+        ("GET /learning/rules/{rule_id}", "locked rule", "team_admin"),
+    ],
+)
+def test_a_page_of_what_was_learned_offers_changes_to_those_whose_role_allows_them(world, route, kind, least):
+    parts = world.target(kind, fresh=False)
+    own = route.removeprefix("GET ").format(**parts)
+    people = ("stranger", "viewer", "editor", "publisher", "team_admin")
+    for caller in people:
+        answer = send(world, caller, route, parts, {})
+        assert answer.status_code == 200
+        offered = {do for action, buttons in Offered(answer.text).forms if action.startswith(own) for do in buttons}
+        assert bool(offered & {"save", "forget", "lock", "unlock"}) == (people.index(caller) >= people.index(least))
+        assert bool(offered & {"helpful"}) == ("memory" in kind and people.index(caller) >= people.index("editor"))

@@ -9,6 +9,7 @@ from skillyard.app.yard import Yard
 from skillyard.errors import NotFoundError
 from skillyard.identity.principals import Principal, Scope
 from skillyard.learning.lessons import Lesson
+from skillyard.learning.places import may_change
 from skillyard.learning.proposal import Proposal
 from skillyard.learning.states import LessonState, Operation, Stage, Target
 from skillyard.server.api.caller import Caller, TheYard
@@ -33,6 +34,7 @@ router = PageRouter()
 @router.page(FEEDBACK)
 async def feedback(feedback_id: str, yard: TheYard, caller: Caller) -> Page:
     told = (await get_feedback(feedback_id, yard.learning, caller)).data
+    place = (await yard.learning.intake.get(caller, feedback_id)).place
     lessons = await yard.learning.shown.of(caller, feedback_id)
     undone = any(lesson.state is LessonState.UNDONE for lesson in lessons)
     may_learn_again = undone and told.stage not in UNDER_WAY and caller.scope.covers(Scope.PUBLISH)
@@ -43,7 +45,11 @@ async def feedback(feedback_id: str, yard: TheYard, caller: Caller) -> Page:
             "lessons": [await _told(yard, caller, lesson) for lesson in lessons],
             "model": yard.learning.models.name,
         },
-        extra={"is_under_way": told.stage in UNDER_WAY, "may_retry": told.stage in _STOPPED or may_learn_again},
+        extra={
+            "is_under_way": told.stage in UNDER_WAY,
+            "may_retry": told.stage in _STOPPED or may_learn_again,
+            "may_change": may_change(caller, place),
+        },
     )
 
 

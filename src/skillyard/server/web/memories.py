@@ -7,6 +7,7 @@ from fastapi import Query, Response
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
+from skillyard.learning.places import may_change
 from skillyard.learning.recall import MAX_RECALLED
 from skillyard.server.api.caller import Caller, TheYard
 from skillyard.server.api.history import list_history
@@ -155,13 +156,16 @@ async def _page(
     form: Form | None = None,
     problem: SkillyardError | None = None,
 ) -> Page:
-    found = MemorySchema.of(await yard.learning.memories.get(caller, memory_id))
+    present = await yard.learning.memories.get(caller, memory_id)
+    found = MemorySchema.of(present)
     past = await list_history(yard, caller, subject_kind="memory", subject_id=memory_id)
     expires = found.expires_at.strftime("%Y-%m-%dT%H:%M") if found.expires_at else ""
     return Page(
         "learning/memory.html",
         {"memory": found, "history": past.data},
         extra={
+            "may_change": may_change(caller, present.place, locked=present.locked),
+            "may_judge": may_change(caller, present.place),
             "base": form.text("base") if form else found.updated_at.isoformat(),
             "entered": {
                 "text": form.text("text", found.text) if form else found.text,

@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 from skillyard.app.yard import Yard
 from skillyard.errors import SkillyardError
 from skillyard.identity.principals import Principal
+from skillyard.learning.places import may_change
 from skillyard.learning.rules.rule import DecisionRule
 from skillyard.learning.rules.values import ValueType
 from skillyard.server.api.caller import Caller, TheYard
@@ -203,6 +204,7 @@ async def _page(
             "cases": [RuleCaseSchema.of(case) for case in cases[:_CASES]],
         },
         extra={
+            "may_change": may_change(caller, found.place, locked=found.locked),
             "editor": editor_of(shown, said, problem, refused=refused),
             "rows": compared(document, document)[:_ROWS],
             "is_edited": entered is not None,
