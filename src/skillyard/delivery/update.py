@@ -49,7 +49,8 @@ def plan_update(
     """
     options = options or UpdateOptions()
     tracked = tracked_skills(places, ids)
-    strange = {} if options.follow else changed_sources(tracked, home)
+    moved = changed_sources(tracked, home)
+    strange = {} if options.follow else moved
     skills = [
         (entry.source, entry.id)
         for place, entry in tracked
@@ -57,12 +58,17 @@ def plan_update(
     ]
     news = fetch_again(skills, limits=options.limits)
     depot = Depot(home)
-    actions = (
-        _strange(place, entry, strange[place, entry.path], options)
-        if (place, entry.path) in strange
-        else _action(place, entry, news.get((entry.source, entry.id)), depot, options)
-        for place, entry in tracked
-    )
+
+    def action(place: LockPlace, entry: LockEntry) -> Action:
+        if (place, entry.path) in strange:
+            return _strange(place, entry, strange[place, entry.path], options)
+        found = news.get((entry.source, entry.id))
+        planned = _action(place, entry, found, depot, options)
+        if planned.act is Act.UNCHANGED and (place, entry.path) in moved and isinstance(found, FetchedSkill):
+            return replace(planned, act=Act.RECORD, pristine=found.bundle, reason="Its new source is accepted.")
+        return planned
+
+    actions = (action(place, entry) for place, entry in tracked)
     return Plan(actions=tuple(linked for action in actions for linked in with_links(action)))
 
 

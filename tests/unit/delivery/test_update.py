@@ -469,3 +469,13 @@ def test_a_link_of_a_persons_own_that_gives_way_goes_to_the_trash(installed: Ins
     (item,) = outcome.trashed
     restore_item(item.name, home=installed.home)
     assert installed.folder.readlink() == own
+
+
+def test_a_source_that_moved_and_has_nothing_new_is_accepted_once(installed: Installed, tmp_path: Path):
+    mirror = tmp_path / "mirror"
+    shutil.copytree(installed.repository.path, mirror)
+    installed.rewrite(source=replace(installed.entry.source, location=f"file://{mirror}"))
+    assert installed.update() is Act.CONFLICT
+    plan = plan_update([installed.target.place], home=installed.home, options=UpdateOptions(follow=True))
+    apply_plan(plan, home=installed.home)
+    assert installed.update() is Act.UNCHANGED
