@@ -24,7 +24,7 @@ KINDS = {
 """What the arguments of tools name, by its kind."""
 KIND_OF = {argument: kind for kind, arguments in KINDS.items() for argument in arguments.split()}
 PLAIN_WORDS = """
-active_only allow benchmark benchmark_id change_summary cmd code command commands content content_base64 cursor cwd days
+allow_risky active_only allow benchmark benchmark_id change_summary cmd code command commands content content_base64 cursor cwd days
 description detail document_path exec_type executable files folder from_version has_description has_notes
 include_base64 include_code
 include_trace inputs kind knowledge_type learn limit list_documents local_path matches max_output merge_mode n name

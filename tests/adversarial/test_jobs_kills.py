@@ -279,9 +279,9 @@ def test_mining_and_evaluating_killed_at_every_step_end_as_if_they_were_not(data
         ask(lambda learned: learned.over(EvaluationRow, evaluation))
         end = ask(lambda learned: learned.end_state())
     assert end == {
-        "candidates": [("echo one", "rejected", 2, False, None), ("echo two", "draft", 1, None, None)],
+        "candidates": [("echo one", "draft", 2, None, None), ("echo two", "draft", 1, None, None)],
         "learned": [("processed", None)] * 3,
-        "evaluations": [("done", 1.0, "fail", 1)],
+        "evaluations": [("done", 1.0, "inconclusive", 1)],
         "runs": [(0, "PASS"), (1, "PASS")],
         "history": ["candidate.created", "candidate.created", "candidate.evaluated"],
     }

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from urllib.parse import quote, urldefrag, urljoin
+from urllib.parse import quote, urldefrag, urlencode, urljoin
 
 import httpx
 import pytest
@@ -56,10 +56,12 @@ def hostile(yard):
                 "files": [{"path": path, "content": text} for path, text in files.items()],
             },
         )
-        made(f"/api/v1/skills/{skill['id']}/versions", {"version": "1.0.0", "notes": HARM})
+        versions = f"/api/v1/skills/{skill['id']}/versions"
+        accepted = f"{versions}?{urlencode({'allow_risky': 'true', 'reason': HARM})}"
+        made(accepted, {"version": "1.0.0", "notes": HARM})
         made(f"/api/v1/skills/{skill['id']}", {"description": f"{HARM} more"}, "PUT")
-        made(f"/api/v1/skills/{skill['id']}/versions", {"version": "1.1.0", "notes": HARM})
-        made(f"/api/v1/skills/{skill['id']}/versions/1.0.0/yank", {"reason": HARM})
+        made(accepted, {"version": "1.1.0", "notes": HARM})
+        made(f"{versions}/1.0.0/yank", {"reason": HARM})
         agent = made("/api/v1/agents", {"name": NAME, "role": HARM, "goal": HARM})["id"]
         made(f"/api/v1/agents/{agent}/skills/{skill['id']}", {}, "PUT")
         made("/api/v1/tokens", {"label": NAME, "scope": "read"})
