@@ -74,7 +74,7 @@ async def test_without_anyone_to_load_for_nothing_is_loaded(world, loader, place
     found = await SkillSandboxLoader(world.yard.registry).load_skills_to_sandbox([skill_id], place)
     assert "on whose behalf" in found[skill_id].reason
     found = await loader.load_skills_to_sandbox([skill_id], place)
-    assert "one tenant only" in found[skill_id].reason
+    assert "only in a yard with one tenant" in found[skill_id].reason
 
 
 async def test_a_loader_for_one_person_loads_for_them(world, place):
