@@ -24,15 +24,14 @@ KINDS = {
 """What the arguments of tools name, by its kind."""
 KIND_OF = {argument: kind for kind, arguments in KINDS.items() for argument in arguments.split()}
 PLAIN_WORDS = """
-allow_risky active_only allow benchmark benchmark_id change_summary cmd code command commands content content_base64 cursor cwd days
-description detail document_path exec_type executable files folder from_version has_description has_notes
-include_base64 include_code
-include_trace inputs kind knowledge_type learn limit list_documents local_path matches max_output merge_mode n name
-notes offset operation passed path payload postconditions preconditions profile query reason relation
-relationship_analysis relative_path report runs sandbox_path scenario_key score script_name seconds secrets
-skill_artifact stage status stop_on_error succeeded success_only summary table tags task task_description tenant_id text
-timeout
-to_version top_k ttl upgrade_reason usage_notes user variables version visibility
+allow_risky active_only allow benchmark benchmark_id change_summary cmd code command commands content
+content_base64 cursor cwd days description detail document_path exec_type executable files folder from_version
+has_description has_notes include_base64 include_code include_trace inputs kind knowledge_type learn limit
+list_documents local_path matches max_output merge_mode n name notes offset operation passed path payload
+postconditions preconditions profile query reason relation relationship_analysis relative_path report runs
+sandbox_path scenario_key score script_name seconds secrets skill_artifact stage status stop_on_error
+succeeded success_only summary table tags task task_description tenant_id text timeout to_version top_k ttl
+upgrade_reason usage_notes user variables version visibility
 """
 NAMES_NOTHING = frozenset(PLAIN_WORDS.split())
 FITTING = {
