@@ -10,7 +10,7 @@ from skillyard.cli.output import Answer, sink_of
 from skillyard.cli.release_options import CandidateId, Secret, Var, Vars, secrets, variables
 from skillyard.cli.release_screenshots import Screenshots, save_screenshots, saved_remarks
 from skillyard.cli.release_show import payload_of
-from skillyard.cli.release_text import PASS, place_and_reason, print_runs, print_steps, verdict_text
+from skillyard.cli.release_text import PASS, place_and_reason, print_runs, print_steps, promotion_advice, verdict_text
 from skillyard.cli.safe_text import inline, one_line
 from skillyard.cli.text import BAD, FAINT, GOOD, styled
 from skillyard.cli.yard import Server, yard_client
@@ -48,7 +48,8 @@ def replay(
     """
     values, hidden = variables(var or (), vars_file), secrets(secret or ())
     with yard_client(server, token) as client:
-        reached = _reached(payload_of(client, client.releases.candidate(candidate)))
+        payload = payload_of(client, client.releases.candidate(candidate))
+        reached = _reached(payload)
         if reached:
             times = "once" if runs == 1 else f"{runs} times"
             sink_of(context).say(
@@ -74,7 +75,7 @@ def replay(
         exit_code=0 if passed else 1,
         remarks=[
             *saved_remarks(screenshots, saved),
-            f"Release it to some sandboxes: skillyard release promote {candidate}"
+            promotion_advice(candidate, payload)
             if passed
             else f"What each step did: skillyard release show {over['id']}",
         ],
@@ -105,11 +106,12 @@ def evaluate(
         )
     with yard_client(server, token) as client:
         done = client.releases.evaluate(candidate, passed=passed, score=score, benchmark_id=benchmark, report=report)
+        payload = payload_of(client, client.releases.candidate(candidate))
     said = "passed" if passed else "did not pass, and is rejected"
     return Answer(
         document=done,
         text=lambda console: console.print(f"{inline(candidate)} {said} (external).", soft_wrap=True),
-        remarks=[f"Release it to some sandboxes: skillyard release promote {candidate}"] if passed else [],
+        remarks=[promotion_advice(candidate, payload)] if passed else [],
     )
 
 

@@ -18,6 +18,7 @@ from skillyard.cli.release_text import (
     print_steps,
     print_table,
     print_title,
+    promotion_advice,
     when,
 )
 from skillyard.cli.safe_text import inline, one_line
@@ -76,7 +77,7 @@ def _show_candidate(client: YardClient, candidate_id: str) -> Answer:
     return Answer(
         document={**one, "payload": payload, "evaluations": evaluations},
         text=text,
-        remarks=_next_of(one),
+        remarks=_next_of(one, payload),
     )
 
 
@@ -94,7 +95,9 @@ def _candidate_facts(one: Mapping[str, Any]) -> dict[str, Any]:
         "found": "by mining" if one.get("mined") else "by hand",
         "evaluated": f"{verdict} {percent(one['latest_score'])} {when(one['last_evaluated_at'])}".strip(),
         "release": one["promotion_release_id"],
-        "released automatically": one["auto_release_reason"],
+        "released automatically": f"{'yes' if one['auto_release_eligible'] else 'no'}: {one['auto_release_reason']}"
+        if one["auto_release_reason"]
+        else "",
         "digest": one.get("digest"),
         "made": when(one["created_at"]),
         "deleted": when(one["deleted_at"]),
@@ -200,11 +203,11 @@ def _print_evaluations(console: "Console", evaluations: Sequence[Mapping[str, An
     print_table(console, rows)
 
 
-def _next_of(one: Mapping[str, Any]) -> list[str]:
+def _next_of(one: Mapping[str, Any], payload: Any) -> list[str]:  # noqa: ANN401 -- any JSON
     if one["is_deleted"] or one["status"] == "promoted":
         return []
     if one["latest_pass"]:
-        return [f"Release it to some sandboxes: skillyard release promote {one['id']}"]
+        return [promotion_advice(one["id"], payload)]
     return [f"Try it: skillyard release replay {one['id']}"]
 
 

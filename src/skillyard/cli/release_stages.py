@@ -77,7 +77,8 @@ def promote(
 ) -> Answer:
     """Release a candidate whose last evaluation passed.
 
-    A candidate with serious findings of the scan is refused; --allow-risky with a reason (-m) accepts them.
+    A candidate is refused if the scan finds something serious in it, or if replays do not prove it because they are
+    given a value that an earlier step shows; --allow-risky with a reason (-m) accepts that.
 
     A canary goes to some sandboxes, always the same ones, and leaves the stable release to all others.
     """

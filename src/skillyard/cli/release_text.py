@@ -1,7 +1,7 @@
 """Pieces of text that the commands of `skillyard release` print."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from skillyard.cli.safe_text import inline, one_line, visible
 from skillyard.cli.sandbox import ago
@@ -57,6 +57,20 @@ def print_payload(console: "Console", payload: Any) -> None:  # noqa: ANN401 -- 
     if steps:
         print_title(console, "Steps")
         print_table(console, _step_rows(steps), cut=False)
+
+
+def promotion_advice(candidate_id: str, payload: Any) -> str:  # noqa: ANN401 -- any JSON
+    """How to release a candidate that passed; of one that replays do not prove, what stands against it."""
+    promote = f"skillyard release promote {candidate_id}"
+    document = cast("Mapping[str, Any]", payload if isinstance(payload, Mapping) else {})
+    variables = cast("Mapping[str, Mapping[str, Any]]", document.get("variables") or {})
+    shown = [f"{name} (step {each['from_step']})" for name, each in variables.items() if each.get("from_step")]
+    if not shown:
+        return f"Release it to some sandboxes: {promote}"
+    return (
+        f"Replays do not prove what its own steps show: {', '.join(shown)}. If these values are known beforehand,"
+        f" release it to some sandboxes: {promote} --allow-risky -m REASON"
+    )
 
 
 def _variable_row(name: str, variable: Mapping[str, Any]) -> "tuple[Any, ...]":

@@ -64,7 +64,7 @@ class EvaluationWork:
         async with self._database.write(bookkeeping=True) as transaction:
             await job.finish(transaction)
             row = await transaction.session.get_one(EvaluationRow, job.id)
-            await self._evaluations.conclude(transaction, row, judgement)
+            await self._evaluations.conclude(transaction, row, judgement, unproven=payload.unproven)
         self._desk.clear(job.id)
 
     async def give_up(self, transaction: Transaction, job_id: str, reason: str) -> None:

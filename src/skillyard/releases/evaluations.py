@@ -1,5 +1,6 @@
 """Verdicts on candidates: from elsewhere, or of replays, which jobs carry out."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from sqlalchemy import select
@@ -21,6 +22,7 @@ from skillyard.releases.health_store import speaking_for, tally_of
 from skillyard.releases.ids import new_id
 from skillyard.releases.models import CandidateRow, EvaluationRow, ReleaseRow
 from skillyard.releases.payload_store import PayloadStore, unsupported
+from skillyard.releases.promotion import why_unproven
 from skillyard.releases.secret_desk import SecretDesk
 from skillyard.releases.store import active_releases, is_released, own_candidate, own_evaluation
 from skillyard.releases.values import (
@@ -152,14 +154,24 @@ class Evaluations:
             tally = await tally_of(session, await speaking_for(session, release))
         return tally.passes, tally.runs
 
-    async def conclude(self, transaction: Transaction, evaluation: EvaluationRow, judgement: Judgement) -> None:
-        """Let what came of replays count; the job ends with the same transaction."""
+    async def conclude(
+        self,
+        transaction: Transaction,
+        evaluation: EvaluationRow,
+        judgement: Judgement,
+        *,
+        unproven: Mapping[str, int] | None = None,
+    ) -> None:
+        """Let what came of replays count; the job ends with the same transaction.
+
+        `unproven` are the variables of which replays prove nothing, with the steps that show their values.
+        """
         evaluation.passed = judgement.passed
         evaluation.score = judgement.score
         evaluation.verdict = judgement.verdict.value
         evaluation.report = judgement.reason
         candidate = await transaction.session.get_one(CandidateRow, evaluation.candidate_id)
-        await self._settle(transaction, _yard(candidate), candidate, evaluation)
+        await self._settle(transaction, _yard(candidate), candidate, evaluation, unproven=unproven or {})
 
     async def give_up(self, transaction: Transaction, evaluation_id: str, reason: str) -> None:
         """Leave a candidate as it was before an evaluation that could not be done."""
@@ -186,6 +198,8 @@ class Evaluations:
         actor: Actor,
         candidate: CandidateRow,
         evaluation: Evaluation | EvaluationRow,
+        *,
+        unproven: Mapping[str, int] | None = None,
     ) -> None:
         """Apply a verdict to its candidate; an inconclusive one changes nothing."""
         before = candidate.status
@@ -195,8 +209,10 @@ class Evaluations:
             candidate.latest_pass = evaluation.passed
             candidate.last_evaluated_at = candidate.updated_at
             replayed = evaluation.kind == EvaluationKind.REPLAY
-            candidate.auto_release_eligible = replayed and evaluation.passed
+            candidate.auto_release_eligible = replayed and evaluation.passed and not unproven
             candidate.auto_release_reason = evaluation.report if replayed else _ELSEWHERE
+            if evaluation.passed and unproven:
+                candidate.auto_release_reason = why_unproven(unproven)
         candidate.status = _standing(candidate, released=await is_released(transaction.session, candidate.id)).value
         change = Change(
             action=EVALUATED,

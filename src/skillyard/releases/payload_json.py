@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from skillyard.errors import InputError
@@ -27,7 +28,7 @@ _KNOWN: Final = (
     *("kind", "variables", "steps", "commands", "code", "cmd"),
     *("preconditions", "postconditions", "network"),
 )
-_VARIABLE_FIELDS: Final = ("type", "description", "secret", "default")
+_VARIABLE_FIELDS: Final = ("type", "description", "secret", "default", "from_step")
 
 
 def is_replayable(kind: str) -> bool:
@@ -80,6 +81,8 @@ def variable_document(variable: Variable) -> dict[str, Any]:
         document["secret"] = True
     if variable.default is not None:
         document["default"] = variable.default
+    if variable.from_step is not None:
+        document["from_step"] = variable.from_step
     return document
 
 
@@ -132,6 +135,7 @@ def _variable(name: object, value: object) -> Variable:
         type=_type(fields),
         description=fields.text("description", most=MAX_DESCRIPTION),
         secret=fields.flag("secret"),
+        from_step=_from_step(fields),
     )
     default = fields.get("default")
     if default is None:
@@ -143,12 +147,16 @@ def _variable(name: object, value: object) -> Variable:
             details={"field": f"{where}.default", "value": "***"},
         )
     checked: Scalar = checked_value(variable, default, field=f"{where}.default")
-    return Variable(
-        name=name,
-        type=variable.type,
-        description=variable.description,
-        default=default if isinstance(default, str) else text_of(checked),
-    )
+    return replace(variable, default=default if isinstance(default, str) else text_of(checked))
+
+
+def _from_step(fields: Fields) -> int | None:
+    value = fields.get("from_step")
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_STEPS:
+        refuse(fields.at("from_step"), value, "is no number of a step", "Count the steps from 1, or leave it out.")
+    return value
 
 
 def _type(fields: Fields) -> VariableType:

@@ -40,6 +40,8 @@ class Variable:
     secret: bool = False
     default: str | None = None
     """Never of a secret."""
+    from_step: int | None = None
+    """The number, from 1 on, of the step that showed its value every time: a replay is given it nevertheless."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,6 +105,12 @@ class Payload:
     postconditions: tuple[Check, ...] = ()
     network: tuple[str, ...] = ()
     """The endpoints that its executions were allowed to reach, and a replay is."""
+
+    @property
+    def unproven(self) -> Mapping[str, int]:
+        """The variables of which replays prove nothing, with the numbers of the steps that show their values."""
+        found = self.variables.values()
+        return {variable.name: variable.from_step for variable in found if variable.from_step is not None}
 
     @property
     def skill_type(self) -> str:

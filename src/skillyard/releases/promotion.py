@@ -1,10 +1,12 @@
 """How a candidate is released, and what has to hold for that."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from skillyard.errors import ConflictError, InputError, QuotaError
+from skillyard.history.entries import Why
 from skillyard.identity.principals import Principal
 from skillyard.releases.models import CandidateRow
 from skillyard.releases.store import own_release, rendered_releases
@@ -23,7 +25,7 @@ class Promotion:
     auto_promoted_from: str | None = None
     """The canary that a policy made stable."""
     allow_risky: bool = False
-    """Whether serious findings of the scan are accepted, for the reason given."""
+    """Whether serious findings of the scan, and variables that replays do not prove, are accepted, for the reason."""
     feedback: str = ""
     """What somebody said that led to it."""
 
@@ -50,6 +52,24 @@ async def require_promotable(
             hint="Retire those that are not used: skillyard release retire",
             details={"value": len(in_use), "limit": cap},
         )
+
+
+def why_unproven(unproven: Mapping[str, int]) -> str:
+    """Why replays that pass do not say that a candidate can be used."""
+    steps = ", ".join(f"{name}: {number}" for name, number in unproven.items())
+    return f"Replays are given values that its own steps show, and do not prove it (variable: step): {steps}."
+
+
+def require_proven(candidate: CandidateRow, unproven: Mapping[str, int], why: Why) -> None:
+    """Refuses what passes only because replays are given what it has to find out itself, unless that is accepted."""
+    if not unproven or (why.allow_risky and why.reason):
+        return
+    raise ConflictError(
+        why_unproven(unproven),
+        hint="Let a step use what the other shows. If these values are known beforehand, accept it: allow_risky=true"
+        " with an 'upgrade_reason' (--allow-risky -m REASON).",
+        details={"candidate_id": candidate.id, "unproven": dict(unproven)},
+    )
 
 
 def _require_evidence(candidate: CandidateRow) -> None:

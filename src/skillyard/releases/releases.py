@@ -1,11 +1,11 @@
 """Releases: candidates are put to use by some or by all, and taken back."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from skillyard.db.database import Database
 from skillyard.db.paging import total_of
 from skillyard.db.transaction import Transaction
-from skillyard.errors import ConflictError
+from skillyard.errors import ConflictError, InputError, NotFoundError
 from skillyard.history.entries import Change, Entry, Why
 from skillyard.history.service import Step, moved_on
 from skillyard.identity.owners import owner_of
@@ -13,13 +13,15 @@ from skillyard.identity.principals import Principal, Scope
 from skillyard.registry.drafts import Draft
 from skillyard.releases.candidate_spec import clean_text
 from skillyard.releases.models import CandidateRow, ReleaseRow
+from skillyard.releases.payload_store import PayloadStore
 from skillyard.releases.policy import ReleasePolicy
-from skillyard.releases.promotion import Promotion, require_promotable
+from skillyard.releases.promotion import Promotion, require_promotable, require_proven
 from skillyard.releases.publishing import ReleasePublishing
 from skillyard.releases.release_ledger import DELETED, KILLED, RETIRED, ROLLED_BACK, ReleaseLedger
 from skillyard.releases.store import (
     active_releases,
     in_use_of,
+    is_released,
     last_good,
     newest_of_each,
     own_candidate,
@@ -35,9 +37,15 @@ class Releases:
     """What is in use, by whose decision, and what was taken back."""
 
     def __init__(
-        self, database: Database, publishing: ReleasePublishing, ledger: ReleaseLedger, policy: ReleasePolicy
+        self,
+        database: Database,
+        payloads: PayloadStore,
+        publishing: ReleasePublishing,
+        ledger: ReleaseLedger,
+        policy: ReleasePolicy,
     ) -> None:
         self._database = database
+        self._payloads = payloads
         self._publishing = publishing
         self._ledger = ledger
         self._policy = policy
@@ -99,6 +107,9 @@ class Releases:
         async with self._database.read() as session:
             candidate = await own_candidate(session, caller, candidate_id)
             await require_promotable(session, caller, candidate, promotion, cap=cap)
+            is_accepted = await is_released(session, candidate.id)
+        if not is_accepted:
+            require_proven(candidate, await self._unproven(candidate), why)
 
         async def release(transaction: Transaction) -> Release:
             session = transaction.session
@@ -125,6 +136,15 @@ class Releases:
             return value_of(Release, row)
 
         return await self._publishing.publish(caller, candidate, promotion.stage, why, release)
+
+    async def _unproven(self, candidate: CandidateRow) -> Mapping[str, int]:
+        """The variables of a candidate of which replays prove nothing."""
+        if candidate.payload_ref is None:
+            return {}
+        try:
+            return (await self._payloads.payload(candidate.owner_id, candidate.payload_ref)).unproven
+        except (InputError, NotFoundError):
+            return {}  # it cannot be replayed at all
 
     async def rollback(
         self,

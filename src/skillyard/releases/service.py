@@ -58,7 +58,7 @@ class LearnedSkillRooms:
         self.evaluations = Evaluations(database, history, self.payloads, self.benchmarks, jobs, desk, clock=clock)
         publishing = ReleasePublishing(database, registry, history, clock=clock)
         ledger = ReleaseLedger(history, publishing, self.policy, clock=clock)
-        self.releases = Releases(database, publishing, ledger, self.policy)
+        self.releases = Releases(database, self.payloads, publishing, ledger, self.policy)
         self.canaries = SkillCanaries(database, ledger, self.releases, clock=clock)
         self.active = ActiveReleases(database, registry.bundles, self.policy)
         self.log = RunLog(database, blobs, clock=clock)

@@ -13,6 +13,7 @@ from skillyard.releases.evaluations import EVALUATION
 from skillyard.releases.models import EvaluationRow, SkillRunRow
 from skillyard.releases.outcomes import Replay, Verdict
 from skillyard.releases.payload_json import parse_payload
+from skillyard.releases.promotion import Promotion
 from skillyard.releases.values import ReleaseMode, Stage
 
 pytestmark = pytest.mark.anyio
@@ -112,14 +113,14 @@ async def test_an_evaluation_that_cannot_be_done_leaves_the_candidate_as_it_was(
     await learning.jobs.run(EVALUATION, evaluation.id)
 
 
-async def replayed(learning, candidate, passes, runs):
+async def replayed(learning, candidate, passes, runs, *, given=None, **more):
     """A candidate after an evaluation of as many replays."""
-    wish = ReplayWish(runs=runs, variables={"name": "Ada", "pin": PIN})
+    wish = ReplayWish(runs=runs, variables=given or {"name": "Ada", "pin": PIN})
     evaluation = await learning.evaluations.begin(learning.caller, candidate.id, wish)
     async with learning.yard.database.write() as transaction:
         row = await transaction.session.get_one(EvaluationRow, evaluation.id)
         row.state = "done"
-        await learning.evaluations.conclude(transaction, row, judge(passes, runs))
+        await learning.evaluations.conclude(transaction, row, judge(passes, runs), **more)
     await learning.jobs.run(EVALUATION, evaluation.id)
     return await learning.candidates.get(learning.caller, candidate.id)
 
@@ -136,6 +137,25 @@ async def test_too_few_replays_to_tell_leave_a_candidate_as_it_was(learning):
     await learning.releases.promote(learning.caller, fresh.id)
     assert (await replayed(learning, fresh, 1, 3)).status == "promoted"
     assert (await replayed(learning, fresh, 1, 5)).status == "rejected"
+
+
+async def test_a_candidate_whose_values_its_own_steps_show_is_released_only_with_a_reason(learning):
+    shown = {"words": {"type": "string", "from_step": 1}}
+    steps = [{"type": "shell", "cmd": "date +%s"}, {"type": "shell", "cmd": "printf '%s' {{words}}"}]
+    made = await learning.candidate("reads", document={"kind": "code", "variables": shown, "steps": steps})
+    proven = await replayed(learning, made, 5, 5, given={"words": "1700000000"}, unproven={"words": 1})
+    assert (proven.latest_pass, proven.auto_release_eligible) == (True, False)
+    assert proven.auto_release_reason.endswith("do not prove it (variable: step): words: 1.")
+    for promotion in (None, Promotion(stage=Stage.STABLE, upgrade_reason="Why not."), Promotion(allow_risky=True)):
+        with pytest.raises(ConflictError, match="words: 1") as refused:
+            await learning.releases.promote(learning.caller, made.id, promotion)
+        assert refused.value.details["unproven"] == {"words": 1}
+    reason = "These words are agreed upon beforehand."
+    accepted = Promotion(upgrade_reason=reason, allow_risky=True)
+    canary = await learning.releases.promote(learning.caller, made.id, accepted)
+    assert canary.upgrade_reason == reason
+    stable = await learning.releases.promote(learning.caller, made.id, Promotion(stage=Stage.STABLE))
+    assert stable.is_active  # it was accepted with the canary
 
 
 async def test_a_candidate_is_held_against_the_release_in_use(learning):

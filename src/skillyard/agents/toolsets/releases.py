@@ -159,7 +159,7 @@ class SkillLifecycle:
         upgrade_of_release_id: Annotated[str | None, "The release that it replaces."] = None,
         upgrade_reason: Reason = None,
         change_summary: Annotated[str | None, "What is new in it."] = None,
-        allow_risky: Annotated[bool, "Accept serious findings of the scan, for the upgrade_reason."] = False,
+        allow_risky: Annotated[bool, "Accept serious findings and unproven values, for the upgrade_reason."] = False,
     ) -> Answer:
         """Release a candidate whose last evaluation passed, and in which the scan finds nothing serious."""
         released = self._releases.promote(

@@ -55,7 +55,7 @@ def assemble(task: Task, network: Sequence[str]) -> Assembled:
     lined = _lined(task.occurrences, at)
     columns, places = _columns(lined, [one.all for one in task.occurrences])
     bound = bind(columns, at)
-    mark_derived(bound.variables, task.occurrences)
+    mark_derived(bound.variables, task.occurrences, at)
     templates: dict[int, list[Template | None]] = {}
     for (row, index), template in zip(places, bound.templates, strict=True):
         act = lined.rows[row][at]
@@ -195,12 +195,14 @@ class _Steps:
         steps: list[Step] = []
         acts = self._chosen.all
         folders: set[str] = set()
+        numbers: dict[int, int] = {}
         for act in acts:
             if isinstance(act, ShellAct) and act.cwd and act.cwd not in folders:
                 # In the sandbox where it was done the folder was there; in a fresh one it is not.
                 folders.add(act.cwd)
                 steps.append(Step(type=StepType.SHELL, text=f"mkdir -p {shlex.quote(literal(act.cwd))}"))
             steps.append(self._checked(act))
+            numbers[id(act)] = len(steps)
             steps += self._looks(act, opening=act is acts[-1] and self._times.end_with_opening)
         if not any(step.type is StepType.BROWSER for step in steps):
             kind = PayloadKind.CODE
@@ -211,7 +213,9 @@ class _Steps:
         payload = Payload(
             kind=kind,
             steps=tuple(steps),
-            variables={name: one.variable() for name, one in self._bound.variables.items()},
+            variables={
+                name: one.variable(numbers.get(id(one.shown_by))) for name, one in self._bound.variables.items()
+            },
             preconditions=before,
             postconditions=(*end_checks(self._times), *after),
             network=tuple(network),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from skillyard.releases.mining.acts import Context, Ref, Slot, Template
+from skillyard.releases.mining.acts import Act, Context, Ref, Slot, Template
 from skillyard.releases.mining.expressions import (
     Row,
     core_of,
@@ -67,25 +67,31 @@ class Found:
     type: VariableType = VariableType.STRING
     secret: bool = False
     default: str | None = None
-    derived: bool = False
-    """Whether it stood in what was shown before, every time."""
+    shown_by: Act | None = None
+    """The act after which it, or a part of it, was shown every time before it was used."""
 
     @property
     def examples(self) -> tuple[str, ...]:
         given = (value for value in self.values if value is not None and not has_marker(value))
         return () if self.secret else tuple(dict.fromkeys(given))
 
-    def variable(self) -> Variable:
+    def variable(self, from_step: int | None = None) -> Variable:
+        """The variable of a payload. `from_step` is the number of the step that shows its value, from 1 on."""
         return Variable(
-            name=self.name, type=self.type, description=self._description(), secret=self.secret, default=self.default
+            name=self.name,
+            type=self.type,
+            description=self._description(from_step),
+            secret=self.secret,
+            default=self.default,
+            from_step=from_step,
         )
 
-    def _description(self) -> str:
+    def _description(self, from_step: int | None) -> str:
         said = self.label[:_LONG] or self.name
         if self.default == "":
             said += "; without it, the field is left as it is"
-        if self.derived:
-            said += "; it was read from what an earlier step shows: look it up there first"
+        if from_step is not None:
+            said += f"; it was read from what an earlier step shows (step {from_step}): look it up there first"
         return said
 
 

@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from skillyard.app.yard import Yard
 from skillyard.errors import InputError, NotFoundError, SkillyardError
 from skillyard.identity.principals import Principal, Scope
-from skillyard.releases.promotion import Promotion
+from skillyard.releases.promotion import Promotion, why_unproven
 from skillyard.releases.values import Candidate, EvaluationKind, Stage
 from skillyard.sandbox.executions import Execution
 from skillyard.server.api.caller import Caller, TheYard
@@ -65,6 +65,7 @@ async def candidate(candidate_id: str, yard: TheYard, caller: Caller) -> Page:
         },
         extra={
             "full_name": full_name_of(found, caller),
+            "unproven": why_unproven(payload.unproven) if payload and payload.unproven else "",
             "sandboxes": await _still_there(yard, caller, {one.sandbox_id for one in evidence}),
         },
     )

@@ -157,7 +157,8 @@ class SkillPromotionRequest(Body):
     upgrade_reason: Text | None = None
     change_summary: Text | None = None
     allow_risky: bool = Field(
-        default=False, description="Accept serious findings of the scan, for the `upgrade_reason`."
+        default=False,
+        description="Accept serious findings, and values that replays do not prove, for the `upgrade_reason`.",
     )
 
     @property

@@ -1,10 +1,13 @@
 """What becomes a variable: named by what people call it, of the right type, each once; and what stays as it is."""
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.releases.mining.logs import SITE, Log
 
 from skillyard.releases.mining.naming import key_of, variable_name
 from skillyard.releases.mining.sequences import mine
+from skillyard.releases.payload_json import parse_payload, payload_document
 from skillyard.releases.payloads import VariableType
 
 
@@ -213,3 +216,34 @@ def test_those_of_one_name_are_numbered_as_they_are_met():
         "value": VariableType.STRING,
         "value_2": VariableType.INTEGER,
     }
+
+
+def test_a_value_that_an_earlier_step_shows_names_the_step_it_was_read_from():
+    logs = []
+    for area, litres, customer in (("61", "8", "Ada"), ("190", "24", "Bob"), ("30", "4", "Cyd")):
+        log = Log().shell(f"printf 'area,{area}\\n' > walls.csv").python("print('litres', need('walls.csv'))")
+        log.entries[-1] = replace(
+            log.entries[-1], execution=replace(log.entries[-1].execution, output=f"litres {litres}\n")
+        )
+        number = f"PS-10{litres}"
+        log.open("/orders/new", "New order").fill("Customer", customer).fill("Litres", litres)
+        log.click("Place order", goes_to=f"/orders/done/{litres}").step("get text strong", stdout=number)
+        logs.append(log.end().shell(f"echo '{number} {customer}' >> orders.txt").session)
+    (sequence,) = mine(logs).sequences
+    payload = sequence.payload
+    texts = [step.text for step in payload.steps]
+    read = {name: texts[variable.from_step - 1] for name, variable in payload.variables.items() if variable.from_step}
+    assert read == {"litres": "print('litres', need('walls.csv'))", "text": "click @e3"}
+    assert "earlier step shows (step 2)" in payload.variables["litres"].description
+    assert payload.unproven == {name: payload.variables[name].from_step for name in ("litres", "text")}
+    assert parse_payload(payload_document(payload)) == payload
+
+
+def test_a_value_that_was_brought_along_is_read_from_no_step():
+    logs = []
+    for number, customer in (("PS-1000", "Ada"), ("PS-1002", "Bob")):
+        log = Log().open("/find", "Find © 2026").fill("Number", number).click("Search", goes_to=f"/orders/{number}")
+        log.look(f'- heading "{number} in 2026"').fill("Note", f"sample for {customer}, May 2026")
+        logs.append(log.click("Save", goes_to=f"/orders/{number}/saved").session)
+    (sequence,) = mine(logs).sequences
+    assert not sequence.payload.unproven
