@@ -79,7 +79,7 @@ async def test_a_candidate_that_can_be_replayed_passes(evaluating):
 
 async def test_a_candidate_that_fails_is_rejected_with_its_runs_as_evidence(evaluating):
     candidate = await evaluating.candidate("cat nowhere")
-    evaluation = await evaluating.evaluate(candidate, runs=2)
+    evaluation = await evaluating.evaluate(candidate, runs=5)
     assert (evaluation.state, evaluation.passed, evaluation.verdict) == ("done", False, "fail")
     assert {run.verdict for run in await evaluating.runs(evaluation)} == {"STEP_FAIL"}
     assert (await evaluating.standing(candidate)).status == "rejected"
