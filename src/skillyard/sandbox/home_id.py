@@ -44,6 +44,9 @@ def _make(path: Path) -> None:
             path.hardlink_to(beside)
         except FileExistsError:
             return
+        except OSError:  # a disk without hard links
+            if not path.exists():
+                beside.rename(path)
     finally:
         beside.unlink(missing_ok=True)
 
