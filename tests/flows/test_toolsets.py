@@ -361,7 +361,7 @@ def test_feedback_is_taken_judged_and_committed_under_the_same_checks(model, yar
     assert model("finish_feedback", **feedback)["stage"] == "committed"
     shown = model("show_feedback", **feedback)
     assert shown["lessons"][0]["target"] == "MEMORY"
-    assert "take the next one" in model.refused("finish_feedback", **feedback)
+    assert "Take the next one" in model.refused("finish_feedback", **feedback)
     assert "take_feedback" in model.refused("search_similar_knowledge", lesson_id=lesson["id"], query="x")
 
 
@@ -386,7 +386,7 @@ def test_feedback_can_be_given_back(model):
     given = model.given("Be brief.")
     assert model("take_feedback")["feedback"]["id"] == given
     assert model("give_back_feedback", feedback_id=given)["id"] == given
-    assert "take the next one" in model.refused("match_feedback", feedback_id=given, matches={})
+    assert "Take the next one" in model.refused("match_feedback", feedback_id=given, matches={})
 
 
 @pytest.fixture
