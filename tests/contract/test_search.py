@@ -41,7 +41,8 @@ async def names(yard, who, query, **narrowed):
 
 @pytest.mark.parametrize("visibility", list(Visibility))
 async def test_a_skill_is_found_by_those_it_is_for(world, visibility):
-    await world.create(world.publisher, "walrus-feeder", description="Feeds a walrus.", visibility=visibility)
+    creator = world.boss if visibility is Visibility.DISCOVERABLE else world.publisher
+    await world.create(creator, "walrus-feeder", description="Feeds a walrus.", visibility=visibility)
     readers = MEMBERS if visibility is Visibility.PRIVATE else TENANT
     found = {person for person in EVERYONE if await names(world.yard, getattr(world, person), "feed a walrus")}
     assert found == readers
