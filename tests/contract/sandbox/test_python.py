@@ -204,7 +204,8 @@ async def test_a_call_that_takes_too_long_leaves_nothing_that_it_started(start):
     session = await start()
     await session.python("import subprocess; server = subprocess.Popen(['sleep', '600'])")
     before = (await session.stats()).processes
-    outcome = await session.python(f"{LEAVE}while True: pass", seconds=1)
+    pause = "import time; time.sleep(0.05)"  # the kernel tells the start of a process to 10 ms
+    outcome = await session.python(f"{pause}\n{LEAVE}while True: pass", seconds=1)
     assert outcome.ending is Ending.TIMEOUT
     assert (await session.stats()).processes == before
     assert (await session.python("server.poll() is None")).output == "True\n"

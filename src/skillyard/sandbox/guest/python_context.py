@@ -35,6 +35,8 @@ class PythonContext:
         self._worker: Worker | None = None
         self._output: Output | None = None
         self._call: _Call | None = None
+        self._ended = 0
+        """The tick in which the last call ended."""
 
     def answer(self, channel: Channel, intake: Intake, request: dict[str, Any]) -> Steps:
         """Run the code that comes with a request, and answer when it is done."""
@@ -45,13 +47,16 @@ class PythonContext:
             self._start()
         assert self._worker is not None  # noqa: S101 - just started
         assert self._output is not None  # noqa: S101
-        call = self._call = _Call(self._guest, self._worker, self._output, channel, float(request["timeout"]))
+        # What was started in the tick in which the last call ended may be of that one, and is not killed with this one.
+        begins = max(ticks(), self._ended + 1)
+        call = self._call = _Call(self._guest, self._worker, self._output, channel, float(request["timeout"]), begins)
         self._bound_cpu(self._worker.pid)
         self._worker.ask({"code": code, "environment": request.get("environment", {})})
         try:
             yield from call.wait()
         finally:
             self._call = None
+            self._ended = ticks()
             self._output.send_to(None, 0, Budget(0))
             if call.lost:
                 self._worker = None
@@ -95,7 +100,9 @@ class PythonContext:
 class _Call:
     """One piece of code under way."""
 
-    def __init__(self, guest: Guest, worker: Worker, output: Output, channel: Channel, seconds: float) -> None:
+    def __init__(
+        self, guest: Guest, worker: Worker, output: Output, channel: Channel, seconds: float, begins: int
+    ) -> None:
         self._guest = guest
         self._worker = worker
         self._output = output
@@ -103,7 +110,7 @@ class _Call:
         self._seconds = seconds
         self._budget = Budget(guest.limits.output_bytes)
         self._answer: dict[str, Any] | None = None
-        self._began = ticks()
+        self._begins = begins
         self._ending = "exited"
         self._why = ""
         self._interrupts = 0
@@ -155,7 +162,7 @@ class _Call:
             self._end()
         else:
             self._timer.cancel()
-            self._worker.kill_since(self._began, self._end)
+            self._worker.kill_since(self._begins, self._end)
 
     def died(self, status: int) -> None:
         self.lost = True

@@ -119,7 +119,7 @@ def test_the_unsafe_backend_is_not_there_unless_it_was_asked_for(tmp_path):
         capabilities = await backend.capabilities()
         assert not capabilities.available
         assert capabilities.fix
-        with pytest.raises(UnavailableError, match="contains nothing"):
+        with pytest.raises(UnavailableError, match="isolates nothing"):
             await backend.start(Place(sandbox_id="a", cargo_id="a"))
         allowed = await UnsafeBackend(tmp_path, enabled=True).capabilities()
         assert (allowed.available, allowed.trusted, allowed.enforced) == (True, False, frozenset())
