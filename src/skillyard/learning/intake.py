@@ -195,9 +195,9 @@ class Intake:
                     hint="Give each piece of feedback an id of its own; what was said is never changed.",
                     details={"field": "event_id", "value": event_id, "feedback": present.id},
                 )
-            anew = by_hand and spec.event_id is None and principal.scope.covers(Scope.PUBLISH)
-            anew = anew and role_at(principal, place_of(present)).covers(Role.EDITOR)
-            again = anew and present.stage == Stage.UNDONE
+            may_repeat = by_hand and spec.event_id is None and principal.scope.covers(Scope.PUBLISH)
+            may_repeat = may_repeat and role_at(principal, place_of(present)).covers(Role.EDITOR)
+            again = may_repeat and present.stage == Stage.UNDONE
             if again:
                 await self._begin_again(transaction, present, await _lessons_of(transaction, present))
             return Taken(feedback=feedback_of(present).seen_by(principal.person_id), created=False, again=again)

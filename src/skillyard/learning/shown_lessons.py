@@ -1,4 +1,4 @@
-"""Lessons as people are told of them: who may read feedback may not read all that was found for it, or changed."""
+"""Lessons without what the reader may not see: feedback may be readable while what it changed is private."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -37,7 +37,7 @@ class ShownLessons:
         return lesson
 
     async def shown(self, principal: Principal, lessons: Sequence[Lesson]) -> list[Lesson]:
-        """These lessons, less what tells of something that the principal may not see."""
+        """The lessons without anything that the principal may not see."""
         bare = await self._about_hidden(principal, lessons)
         return [_bare(lesson, bare[lesson.id]) if lesson.id in bare else lesson for lesson in lessons]
 
